@@ -1,0 +1,82 @@
+package copyuser
+
+// fault models do_user_addr_fault in arch/x86/mm/fault.c for an access that
+// the page table did not let through: it makes the page present, or returns
+// false if the access is not allowed.
+func (m *AddressSpace) fault(a Addr, write bool) bool {
+	m.mmapLock.DownRead(nil)
+	defer m.mmapLock.UpRead(nil)
+	area := m.Find(a)
+	if area == nil || !area.permits(write) {
+		return false
+	}
+	return m.handleMMFault(area, a, write)
+}
+
+// permits models access_error in arch/x86/mm/fault.c: memory that can be
+// written or executed can be read as well.
+func (a *Area) permits(write bool) bool {
+	if write {
+		return a.Flags&VM_WRITE != 0
+	}
+	return a.Flags&vmAccess != 0
+}
+
+// handleMMFault models handle_mm_fault in mm/memory.c: it maps the page at a,
+// for writing if write is set. The area permits that. It returns false when
+// the area has no such page.
+func (m *AddressSpace) handleMMFault(area *Area, a Addr, write bool) bool {
+	m.ptl.Lock()
+	e := m.pgd.alloc(a)
+	if e.page.Load() == nil {
+		m.ptl.Unlock()
+		return m.doFault(area, a, write)
+	}
+	defer m.ptl.Unlock()
+	m.wpFault(area, e, write)
+	return true
+}
+
+// doFault models do_pte_missing in mm/memory.c.
+func (m *AddressSpace) doFault(area *Area, a Addr, write bool) bool {
+	page, bits := NewPage(), area.pteBits()|pteAnon
+	if area.Ops != nil {
+		var ok bool
+		if page, ok = area.opsFault(a); !ok {
+			return false
+		}
+		bits = area.pteBits()
+		if area.isCOW() {
+			bits &^= pteWrite
+		}
+	}
+	m.ptl.Lock()
+	defer m.ptl.Unlock()
+	e := m.pgd.alloc(a)
+	if e.page.Load() == nil { // nobody else was faster
+		e.set(page, bits)
+	}
+	m.wpFault(area, e, write)
+	return true
+}
+
+func (a *Area) opsFault(at Addr) (*Page, bool) {
+	if a.Ops.Fault == nil {
+		return nil, false
+	}
+	return a.Ops.Fault(a, a.index(at))
+}
+
+// wpFault models do_wp_page in mm/memory.c: an entry that has a page gets the
+// rights that its area has now; a private page is copied before it is written.
+// The caller holds the ptl.
+func (m *AddressSpace) wpFault(area *Area, e *pte, write bool) {
+	bits := e.bits.Load()
+	switch {
+	case !write || bits&pteWrite != 0:
+	case area.isCOW() && bits&pteAnon == 0:
+		e.unshare(area.pteBits())
+	default:
+		e.protect(bits | pteWrite)
+	}
+}

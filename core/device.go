@@ -1,0 +1,96 @@
+package core
+
+import (
+	"slices"
+
+	"uverbsim/process"
+	"uverbsim/trace"
+)
+
+// Device is a struct ib_device: what a driver registers.
+type Device struct {
+	Name           string // "mlx5_0"
+	Ops            DeviceOps
+	DriverID       uint32 // enum rdma_driver_id
+	UverbsABI      uint32 // ib_device_ops.uverbs_abi_ver
+	NumCompVectors uint32
+	PhysPorts      uint32 // ports, numbered from 1
+	NodeType       uint8  // enum rdma_node_type
+	UverbsCmdMask  uint64 // bit N: the write() command N
+	LinkLayer      uint8  // IB_LINK_LAYER_…, of every port
+	Attr           DeviceAttr
+	GIDTblLen      int32     // entries of each port's GID table
+	GIDs           []GIDAttr // the valid ones, in the order of port and index
+	Driver         any       // the driver's own struct around it
+
+	handlersLock trace.RWSem // event_handler_rwsem
+	handlers     []*EventHandler
+}
+
+// IsPort says whether the device has that port (rdma_is_port_valid).
+func (d *Device) IsPort(port uint32) bool { return port >= 1 && port <= d.PhysPorts }
+
+// Event is a struct ib_event: something that happened to the device, a port
+// or an object, outside of any call.
+type Event struct {
+	Type uint32 // enum ib_event_type
+	Port uint32 // of a port event
+	CQ   *CQ    // of a CQ event; QP, SRQ and WQ likewise
+	QP   *QP
+	SRQ  *SRQ
+	WQ   *WQ
+}
+
+// EventHandler is a struct ib_event_handler: who wants the device's and its
+// ports' events.
+type EventHandler struct {
+	Handle func(t *trace.Task, e *Event)
+}
+
+// RegisterEventHandler adds h at the end. It models ib_register_event_handler
+// in drivers/infiniband/core/device.c.
+func (d *Device) RegisterEventHandler(task *process.Task, h *EventHandler) {
+	t := task.Trace
+	defer t.Enter(trace.Core, "ib_register_event_handler").Leave()
+	d.handlersLock.DownWrite(t)
+	d.handlers = append(d.handlers, h)
+	d.handlersLock.UpWrite(t)
+}
+
+// UnregisterEventHandler takes h out. It models ib_unregister_event_handler in
+// drivers/infiniband/core/device.c.
+func (d *Device) UnregisterEventHandler(task *process.Task, h *EventHandler) {
+	t := task.Trace
+	defer t.Enter(trace.Core, "ib_unregister_event_handler").Leave()
+	d.handlersLock.DownWrite(t)
+	if i := slices.Index(d.handlers, h); i >= 0 {
+		d.handlers = slices.Delete(d.handlers, i, i+1)
+	}
+	d.handlersLock.UpWrite(t)
+}
+
+// DispatchEvent hands a device or port event to all handlers. It models
+// ib_dispatch_event_clients in drivers/infiniband/core/device.c; the kernel
+// runs it from a work queue, here the caller decides when. A change of the GID
+// table never gets this far when a driver raises it: the cache keeps it.
+func (d *Device) DispatchEvent(t *trace.Task, e *Event) {
+	defer t.Enter(trace.Core, "ib_dispatch_event_clients").Leave()
+	if e.Type == EventGIDChange {
+		return
+	}
+	d.handlersLock.DownRead(t)
+	for _, h := range d.handlers {
+		h.Handle(t, e)
+	}
+	d.handlersLock.UpRead(t)
+}
+
+// EventGIDChange is IB_EVENT_GID_CHANGE of enum ib_event_type.
+const EventGIDChange = 18
+
+// EventHandlers returns how many handlers are registered.
+func (d *Device) EventHandlers() int {
+	d.handlersLock.DownRead(nil)
+	defer d.handlersLock.UpRead(nil)
+	return len(d.handlers)
+}

@@ -1,0 +1,24 @@
+package core
+
+import (
+	"uverbsim/rule"
+	"uverbsim/trace"
+)
+
+// DestroyWQUser destroys a work queue that no indirection table uses any more.
+// It models ib_destroy_wq_user in drivers/infiniband/core/verbs.c.
+//
+// Errors: wq/busy, and those of the driver.
+func DestroyWQUser(wq *WQ, udata *Udata) error {
+	defer udata.Trace().Enter(trace.Core, "ib_destroy_wq_user").Leave()
+	cq, pd := wq.CQ, wq.PD
+	if wq.Usecnt.Load() != 0 {
+		return rule.WQBusy
+	}
+	if err := wq.Device.Ops.DestroyWQ(wq, udata); err != nil {
+		return err
+	}
+	pd.Usecnt.Add(-1)
+	cq.Usecnt.Add(-1)
+	return nil
+}

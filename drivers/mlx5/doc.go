@@ -1,0 +1,16 @@
+// Package mlx5 models the driver of NVIDIA ConnectX adapters: mlx5_ib
+// (drivers/infiniband/hw/mlx5) and what it needs of mlx5_core
+// (drivers/net/ethernet/mellanox/mlx5/core). It speaks firmware commands to the
+// emulated device of package hw, hands the device the pages of its users by bus
+// address (Bus), and turns the device's events into those of the objects.
+//
+// New puts a device into a machine. Its firmware, its memory on the bus and its
+// verbs device are members of Device; Device.Step lets one event through, so
+// that a test can put interrupts in any place.
+//
+// One physical function with one port is modelled: no LAG, no eSwitch, no
+// multi-port, no on-demand paging, no memory key cache, no UMR, no kernel
+// clients. Operations and methods that are outside of the model are listed in
+// unmodelled.go; they exist, so that the device's API is complete, and answer
+// rule mlx5/unmodelled.
+package mlx5

@@ -1,0 +1,124 @@
+package hw
+
+import (
+	"fmt"
+	"strings"
+
+	"uverbsim/drivers/mlx5/hw/ifc"
+)
+
+// Profile is what one kind of device can do and which numbers it begins with:
+// the bytes that its queries answer. A profile does not change; With makes
+// another.
+type Profile struct {
+	name   string
+	images map[string][]byte // by layout
+	pages  map[uint16]int32  // wanted, by the operation modifier of QUERY_PAGES
+	firsts map[kind]firstNumbers
+}
+
+// firstNumbers is where a number space begins, for the driver and for a DEVX
+// user where that is another place.
+type firstNumbers struct{ driver, user uint32 }
+
+// values is a profile as it is written down: by layout, the fields that are
+// not 0.
+type values map[string]map[string]uint64
+
+// nodeDescription is the text that the device says of itself; it is an image
+// without a layout.
+const (
+	nodeDescription     = "node_description"
+	nodeDescriptionSize = 64
+)
+
+// Name returns the profile's name.
+func (p *Profile) Name() string { return p.name }
+
+// Cap returns a capability: "log_max_cq" of cmd_hca_cap, or "roce_cap.l3_type"
+// of another layout, nested with further dots. It panics for a name that
+// mlx5_ifc.h does not have.
+func (p *Profile) Cap(name string) uint64 {
+	f, page, err := p.field(name)
+	if err != nil {
+		panic(err)
+	}
+	return f.Get(page)
+}
+
+// With returns the same profile but for those capabilities, named as in Cap. It
+// refuses unknown names and numbers that the field has no room for.
+func (p *Profile) With(caps map[string]uint64) (*Profile, error) {
+	q := *p
+	q.images = make(map[string][]byte, len(p.images))
+	for n, b := range p.images {
+		q.images[n] = append([]byte(nil), b...)
+	}
+	for name, v := range caps {
+		f, page, err := q.field(name)
+		if err != nil {
+			return nil, err
+		}
+		if f.Width < 64 && v>>f.Width != 0 {
+			return nil, fmt.Errorf("hw: %s has %d bits, no room for %d", name, f.Width, v)
+		}
+		f.Set(page, v)
+	}
+	return &q, nil
+}
+
+// field finds a capability's place.
+func (p *Profile) field(name string) (ifc.Field, []byte, error) {
+	layout, path, dotted := strings.Cut(name, ".")
+	if !dotted {
+		layout, path = "cmd_hca_cap", name
+	}
+	l, page := ifc.Find(layout), p.images[layout]
+	if l == nil || page == nil {
+		return ifc.Field{}, nil, fmt.Errorf("hw: no capability layout %s", layout)
+	}
+	f, ok := l.Lookup(path)
+	if !ok || f.Width > 64 {
+		return ifc.Field{}, nil, fmt.Errorf("hw: no capability %s in %s", path, layout)
+	}
+	return f, page, nil
+}
+
+// image returns the bytes that the profile has for a layout, nil for none.
+func (p *Profile) image(layout string) []byte { return p.images[layout] }
+
+// capPage returns a capability page at its largest.
+func (p *Profile) capPage(t ifc.CapType) []byte { return p.images[ifc.CapLayouts[t]] }
+
+// first returns where the numbers of a kind begin, and where those of a DEVX
+// user do, 0 if at the same place.
+func (p *Profile) first(k kind) (driver, user uint32) {
+	f := p.firsts[k]
+	return max(f.driver, 1), f.user
+}
+
+// newProfile makes the images. Each capability page has one, whether a value
+// is given or not.
+func newProfile(p Profile, vs values, texts map[string]string) *Profile {
+	p.images = map[string][]byte{nodeDescription: make([]byte, nodeDescriptionSize)}
+	for layout := range vs {
+		p.images[layout] = make([]byte, ifc.Must(layout).Size())
+	}
+	for _, layout := range ifc.CapLayouts {
+		p.images[layout] = make([]byte, ifc.Must(layout).Size())
+	}
+	for layout, fields := range vs {
+		for path, v := range fields {
+			ifc.Must(layout).Field(path).Set(p.images[layout], v)
+		}
+	}
+	for name, text := range texts {
+		layout, path, dotted := strings.Cut(name, ".")
+		if dotted {
+			copy(ifc.Must(layout).Field(path).Bytes(p.images[layout]), text)
+		} else {
+			copy(p.images[layout], text)
+		}
+	}
+	return &p
+}

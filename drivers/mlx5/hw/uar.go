@@ -1,0 +1,79 @@
+package hw
+
+import (
+	"encoding/binary"
+
+	"uverbsim/drivers/mlx5/hw/ifc"
+)
+
+// uar is a register page: the bytes of its doorbells as they come in.
+type uar struct {
+	latch [ifc.MLX5_EQ_DOORBELL_CI + 4]byte
+}
+
+// doorbells has the registers of a page that this device answers to. A register
+// is rung by the store that reaches its last byte, so that a 64-bit one may be
+// written in two halves.
+var doorbells = []struct {
+	at, size int
+	ring     func(d *Device, page uint32, b []byte)
+}{
+	{ifc.MLX5_CQ_DOORBELL, 8, func(d *Device, page uint32, b []byte) {
+		d.armCQ(page, binary.BigEndian.Uint32(b), binary.BigEndian.Uint32(b[4:])&bits24)
+	}},
+	{ifc.MLX5_EQ_DOORBELL, 4, func(d *Device, page uint32, b []byte) {
+		d.moveEQ(page, binary.BigEndian.Uint32(b), true)
+	}},
+	{ifc.MLX5_EQ_DOORBELL_CI, 4, func(d *Device, page uint32, b []byte) {
+		d.moveEQ(page, binary.BigEndian.Uint32(b), false)
+	}},
+}
+
+// allocUAR makes a register page. Its number is its place in the device's
+// address range, in pages of 4 KiB.
+func allocUAR(d *Device, c *command) *refusal {
+	n, r := d.add(kindUAR, c.uid, &uar{})
+	if r != nil {
+		return r
+	}
+	binary.BigEndian.PutUint32(c.out[8:], n)
+	return nil
+}
+
+// uarPage is what a mapping of a register page leads to.
+type uarPage struct {
+	d     *Device
+	index uint32
+}
+
+// UARPage returns the register page with that number, as it stands behind a
+// mapping. Doorbells: arm a completion queue at 0x20 (8 bytes: command word and
+// queue number), move an event queue's consumer index at 0x40 with and at 0x48
+// without arming it (4 bytes), all big-endian; a queue answers only on the page
+// that its context names. The rest of the page, BlueFlame at 0x800 included, is
+// dropped as the device drops what names no queue. Loads read zeros. While no
+// UAR of that number exists, stores are lost.
+func (d *Device) UARPage(index uint32) IO { return uarPage{d, index} }
+
+// Load reads zeros: doorbells cannot be read back.
+func (p uarPage) Load(off int, dst []byte) { clear(dst) }
+
+// Store rings the doorbells that src completes.
+func (p uarPage) Store(off int, src []byte) {
+	d := p.d
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o, ok := d.objects[kindUAR].live[p.index]
+	if !ok || d.broken || off < 0 {
+		return
+	}
+	latch := &o.as.(*uar).latch
+	if off < len(latch) {
+		copy(latch[off:], src)
+	}
+	for _, b := range doorbells {
+		if last := b.at + b.size - 1; off <= last && last < off+len(src) {
+			b.ring(d, p.index, latch[b.at:b.at+b.size])
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package rxe
+
+import (
+	"encoding/binary"
+	"sync/atomic"
+
+	"uverbsim/copyuser"
+)
+
+// buffer is memory of vmalloc_user (mm/vmalloc.c): whole pages of zeros that
+// can be mapped into a process. A page is made when it is first needed.
+type buffer struct {
+	pages []atomic.Pointer[copyuser.Page]
+}
+
+func newBuffer(size uint64) *buffer {
+	return &buffer{pages: make([]atomic.Pointer[copyuser.Page], pageAlign(size)>>copyuser.PageShift)}
+}
+
+// page returns page i.
+func (b *buffer) page(i int) *copyuser.Page {
+	if p := b.pages[i].Load(); p != nil {
+		return p
+	}
+	b.pages[i].CompareAndSwap(nil, copyuser.NewPage())
+	return b.pages[i].Load()
+}
+
+// each calls f for each page of n bytes at off: at is the offset in the page,
+// from and to say which of the n bytes lie there.
+func (b *buffer) each(off uint64, n int, f func(p *copyuser.Page, at, from, to int)) {
+	for done := 0; done < n; {
+		at := copyuser.Addr(off).PageOffset()
+		c := min(n-done, copyuser.PageSize-at)
+		f(b.page(int(off>>copyuser.PageShift)), at, done, done+c)
+		done += c
+		off += uint64(c)
+	}
+}
+
+func (b *buffer) load(off uint64, dst []byte) {
+	b.each(off, len(dst), func(p *copyuser.Page, at, from, to int) { p.Load(at, dst[from:to]) })
+}
+
+func (b *buffer) store(off uint64, src []byte) {
+	b.each(off, len(src), func(p *copyuser.Page, at, from, to int) { p.Store(at, src[from:to]) })
+}
+
+// clear zeroes from off to the end.
+func (b *buffer) clear(off uint64) {
+	var zeros [copyuser.PageSize]byte
+	for i := int(off >> copyuser.PageShift); i < len(b.pages); i++ {
+		at := max(0, int(off)-i<<copyuser.PageShift)
+		if p := b.pages[i].Load(); p != nil {
+			p.Store(at, zeros[at:])
+		}
+	}
+}
+
+// word reads a 32-bit number in one access, setWord writes it.
+
+func (b *buffer) word(off uint64) uint32 {
+	var w [4]byte
+	b.load(off, w[:])
+	return binary.LittleEndian.Uint32(w[:])
+}
+
+func (b *buffer) setWord(off uint64, v uint32) {
+	var w [4]byte
+	binary.LittleEndian.PutUint32(w[:], v)
+	b.store(off, w[:])
+}

@@ -1,0 +1,193 @@
+package kernel
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+
+	"uverbsim/core"
+	"uverbsim/process"
+	"uverbsim/rule"
+	"uverbsim/trace"
+	"uverbsim/uobject"
+)
+
+// nodePrefix is where device nodes are.
+const nodePrefix = "/dev/infiniband/uverbs"
+
+// maxDevices is IB_UVERBS_MAX_DEVICES.
+const maxDevices = 1024
+
+// Machine is a kernel with its RDMA devices. Its methods may be called by
+// several goroutines at once.
+type Machine struct {
+	core Definitions
+
+	mu    sync.Mutex
+	nodes [maxDevices]*node
+}
+
+// node is a device node: a Device and the mode of its inode.
+type node struct {
+	dev  *Device
+	mode uint32
+}
+
+// NewMachine returns a machine without devices whose core understands the
+// definitions: those of package methods.
+func NewMachine(core Definitions) *Machine { return &Machine{core: core} }
+
+// Register adds a device with its driver's own definitions and makes its node.
+// A definition that is wrong is refused with the reason, and the machine goes
+// on without the device. It models ib_uverbs_add_one.
+func (m *Machine) Register(dev *core.Device, driver Definitions) (*Device, error) {
+	if dev.Ops.AllocUcontext == nil {
+		return nil, fmt.Errorf("kernel: device %s: the driver has no alloc_ucontext", dev.Name)
+	}
+	api, err := NewAPI(dev, m.core, driver)
+	if err != nil {
+		return nil, fmt.Errorf("device %s: %w", dev.Name, err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, n := range m.nodes {
+		if n == nil {
+			d := newDevice(m, dev, i, api)
+			m.nodes[i] = &node{dev: d, mode: 0o666}
+			return d, nil
+		}
+	}
+	return nil, fmt.Errorf("kernel: device %s: all %d device numbers are taken", dev.Name, maxDevices)
+}
+
+// Unregister removes a device, as when its driver goes. A driver that can take
+// its device from running users (disassociate_ucontext) does, and Unregister
+// returns when that is done; otherwise it waits until the last file is closed.
+// It models ib_uverbs_remove_one.
+func (m *Machine) Unregister(task *process.Task, d *Device) {
+	t := task.Trace
+	defer t.Enter(trace.Uverbs, "ib_uverbs_remove_one").Leave()
+	m.mu.Lock()
+	if n := m.nodes[d.Num]; n != nil && n.dev == d {
+		m.nodes[d.Num] = nil
+	}
+	m.mu.Unlock()
+	dev := d.ibDev.Load()
+	if dev.Ops.DisassociateUcontext != nil {
+		d.freeHWResources(task)
+		d.put()
+		return
+	}
+	d.put()
+	<-d.comp
+}
+
+// freeHWResources ends all that the device does for its files, in the order in
+// which they were opened. It models ib_uverbs_free_hw_resources.
+func (d *Device) freeHWResources(task *process.Task) {
+	t := task.Trace
+	defer t.Enter(trace.Uverbs, "ib_uverbs_free_hw_resources").Leave()
+	d.ibDev.Store(nil)
+	d.API.disassociatePre()
+	d.srcu.Synchronize(t)
+	for {
+		f := d.firstFile(t)
+		if f == nil {
+			break
+		}
+		f.destroyAll(task, uobject.RemoveDriverRemove)
+		(*owner)(f).Put(task)
+	}
+	d.API.disassociate()
+}
+
+// firstFile takes the first file off the list, with a reference.
+func (d *Device) firstFile(t *trace.Task) *File {
+	d.listsMutex.Lock(t)
+	defer d.listsMutex.Unlock(t)
+	if len(d.files) == 0 {
+		return nil
+	}
+	f := d.files[0]
+	d.files = d.files[1:]
+	(*owner)(f).Get(t)
+	return f
+}
+
+// NewProcess returns a process of the machine.
+func (m *Machine) NewProcess(opts process.Options) *process.Process {
+	return process.New((*vfs)(m), opts)
+}
+
+// Device returns the device with that node, or nil.
+func (m *Machine) Device(path string) *Device {
+	if n := m.node(path); n != nil {
+		return n.dev
+	}
+	return nil
+}
+
+// Chmod sets the mode bits of a device node.
+//
+// Errors: open/no-node.
+func (m *Machine) Chmod(path string, mode uint32) error {
+	n := m.node(path)
+	if n == nil {
+		return rule.OpenNoNode
+	}
+	m.mu.Lock()
+	n.mode = mode
+	m.mu.Unlock()
+	return nil
+}
+
+func (m *Machine) node(path string) *node {
+	num, ok := strings.CutPrefix(path, nodePrefix)
+	if !ok {
+		return nil
+	}
+	i, err := strconv.ParseUint(num, 10, 31)
+	if err != nil || i >= maxDevices || strconv.FormatUint(i, 10) != num {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.nodes[i]
+}
+
+// vfs is a Machine as its processes see it.
+type vfs Machine
+
+// Open opens a device node.
+//
+// Errors: open/no-node, open/denied, and those of the device's open.
+func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, error) {
+	m := (*Machine)(v)
+	n := m.node(path)
+	if n == nil {
+		return nil, rule.OpenNoNode
+	}
+	if !mayOpen(task, n.mode, flags) {
+		return nil, rule.OpenDenied
+	}
+	return n.dev.open(task, flags)
+}
+
+// mayOpen is the check of the inode's mode, which belongs to root.
+func mayOpen(task *process.Task, mode uint32, flags int) bool {
+	if task.Capable(process.CAP_DAC_OVERRIDE) {
+		return true
+	}
+	cred := task.Cred()
+	switch {
+	case cred.EUID == 0:
+		mode >>= 6
+	case cred.EGID == 0:
+		mode >>= 3
+	}
+	need := [...]uint32{syscall.O_RDONLY: 4, syscall.O_WRONLY: 2, syscall.O_RDWR: 6, syscall.O_ACCMODE: 6}
+	want := need[flags&syscall.O_ACCMODE]
+	return mode&want == want
+}

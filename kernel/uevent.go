@@ -1,0 +1,93 @@
+package kernel
+
+import (
+	"encoding/binary"
+
+	"uverbsim/core"
+	"uverbsim/trace"
+	"uverbsim/uobject"
+)
+
+// UEvent is a struct ib_uevent_object without its uobject: what an object
+// whose events the user can read has for that. It is the first member of the
+// Ext of such objects.
+type UEvent struct {
+	EventFile      *AsyncEventFile // where its events go, nil for nowhere
+	EventsReported uint32          // how many the user has read
+
+	events EventList
+}
+
+// Handle queues an event of the object. It models uverbs_uobj_event.
+func (u *UEvent) Handle(t *trace.Task, o *uobject.Object, e *core.Event) {
+	u.EventFile.AsyncHandler(t, o.UserHandle, e.Type, &u.events, &u.EventsReported)
+}
+
+// Release drops the object's unread events and its hold on the event file. It
+// models ib_uverbs_release_uevent.
+func (u *UEvent) Release(t *trace.Task) {
+	defer t.Enter(trace.Uverbs, "ib_uverbs_release_uevent").Leave()
+	if u.EventFile == nil {
+		return
+	}
+	u.EventFile.Queue.drop(t, &u.events)
+	u.EventFile.Object.Put(t)
+}
+
+// UCQ is a struct ib_ucq_object without its uobject: the Ext of a CQ.
+type UCQ struct {
+	UEvent
+	CompEventsReported uint32 // completion events that the user has read
+
+	compEvents EventList
+}
+
+// Reset makes it as new.
+func (u *UCQ) Reset() { *u = UCQ{} }
+
+// CompHandler queues a completion event on the CQ's channel; the driver calls
+// it. It models ib_uverbs_comp_handler.
+func CompHandler(t *trace.Task, cq *core.CQ) {
+	defer t.Enter(trace.Uverbs, "ib_uverbs_comp_handler").Leave()
+	channel, ok := cq.Context.(*CompletionEventFile)
+	if !ok {
+		return
+	}
+	u := cq.Object.Ext.(*UCQ)
+	e := &event{size: compEventSize, counter: &u.CompEventsReported, obj: &u.compEvents}
+	binary.LittleEndian.PutUint64(e.desc[:], cq.Object.UserHandle)
+	channel.Queue.push(t, e)
+}
+
+// CQEventHandler queues an async event of a CQ; the driver calls it. It models
+// ib_uverbs_cq_event_handler.
+func CQEventHandler(t *trace.Task, e *core.Event) {
+	defer t.Enter(trace.Uverbs, "ib_uverbs_cq_event_handler").Leave()
+	o := e.CQ.Object
+	o.Ext.(*UCQ).Handle(t, o, e)
+}
+
+// ReleaseUCQ drops what a destroyed CQ has in its channel, which may be nil,
+// and in its event file. It models ib_uverbs_release_ucq.
+func ReleaseUCQ(t *trace.Task, channel *CompletionEventFile, u *UCQ) {
+	defer t.Enter(trace.Uverbs, "ib_uverbs_release_ucq").Leave()
+	if channel != nil {
+		channel.Queue.drop(t, &u.compEvents)
+		channel.Object.Put(t)
+	}
+	u.UEvent.Release(t)
+}
+
+// AsyncEvent returns the event file that an attribute names, else the file's
+// default one, with a reference; nil if there is neither. It models
+// ib_uverbs_get_async_event in uverbs.h.
+func (b *Bundle) AsyncEvent(id uint16) *AsyncEventFile {
+	a := b.file.DefaultAsync()
+	if o, err := b.Object(id); err == nil {
+		a = o.Ext.(*AsyncEventFile)
+	}
+	if a != nil {
+		a.Object.Get(b.Trace())
+	}
+	return a
+}

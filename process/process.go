@@ -1,0 +1,159 @@
+package process
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"uverbsim/copyuser"
+	"uverbsim/trace"
+)
+
+// VFS opens what a path names: what open(2) comes to when the descriptor is
+// reserved. The file it returns has one reference, which becomes the
+// descriptor's. Flags are those of open(2) without O_CLOEXEC.
+type VFS interface {
+	Open(t *Task, path string, flags int) (*File, error)
+}
+
+// Options say how a process starts.
+type Options struct {
+	Cred   *Cred       // nil is root with all capabilities
+	Limits *Limits     // nil is DefaultLimits
+	Cgroup *Cgroup     // nil is a root group of its own, without limits
+	Trace  *trace.Task // what the main task reports to
+	PID    int         // 0 is the next free number
+}
+
+var lastPID atomic.Int64
+
+// Process is a user process: what struct task_struct, struct files_struct and
+// struct signal_struct say about one. Its system calls are those of its main
+// task; several goroutines may make them at once.
+type Process struct {
+	PID int
+	Mem *copyuser.AddressSpace // its memory; Exec replaces it
+
+	vfs    VFS
+	cred   atomic.Pointer[Cred]
+	limits atomic.Pointer[Limits]
+	cgroup atomic.Pointer[Cgroup]
+	files  fdTable
+
+	mu      sync.Mutex // over changes of cred and limits, and over tasks
+	tasks   []*Task
+	main    *Task
+	exiting atomic.Bool
+	killed  chan struct{} // closed by Exit
+	left    *sync.Cond    // of mu: a system call returned while exiting
+}
+
+// New returns a process with an empty memory, no descriptors, and one task.
+func New(vfs VFS, opts Options) *Process {
+	if opts.Cred == nil {
+		opts.Cred = Root()
+	}
+	if opts.Limits == nil {
+		limits := DefaultLimits()
+		opts.Limits = &limits
+	}
+	if opts.Cgroup == nil {
+		opts.Cgroup = NewCgroup(nil)
+	}
+	if opts.PID == 0 {
+		opts.PID = int(lastPID.Add(1))
+	}
+	p := &Process{PID: opts.PID, Mem: copyuser.NewAddressSpace(), vfs: vfs, killed: make(chan struct{})}
+	p.left = sync.NewCond(&p.mu)
+	limits := *opts.Limits
+	p.cred.Store(opts.Cred)
+	p.limits.Store(&limits)
+	p.cgroup.Store(opts.Cgroup)
+	p.main = p.NewTask(opts.Trace)
+	return p
+}
+
+// NewTask returns one more thread of the process.
+func (p *Process) NewTask(tr *trace.Task) *Task {
+	t := &Task{Process: p, Trace: tr, signal: make(chan struct{}, 1)}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tasks = append(p.tasks, t)
+	return t
+}
+
+// MainTask returns the thread that the process started with.
+func (p *Process) MainTask() *Task { return p.main }
+
+// Cgroup returns the RDMA control group that the process is in.
+func (p *Process) Cgroup() *Cgroup { return p.cgroup.Load() }
+
+// SetCgroup moves the process to a group. What was charged stays with the old
+// one.
+func (p *Process) SetCgroup(g *Cgroup) { p.cgroup.Store(g) }
+
+// Task is a thread: struct task_struct. Its methods are system calls, unless
+// they say that they model another function of the kernel.
+type Task struct {
+	*Process
+	Trace *trace.Task
+
+	depth  atomic.Int32  // system calls that it is in
+	signal chan struct{} // a signal waits for the system call that it is in
+
+	works atomic.Bool // work is not empty
+	wmu   sync.Mutex
+	work  []*File // to be released when the system call returns: task_works
+}
+
+var _ copyuser.Current = (*Task)(nil)
+
+// TraceTask implements copyuser.Current.
+func (t *Task) TraceTask() *trace.Task { return t.Trace }
+
+// GetFile takes a reference to a *File that an area maps. It implements
+// copyuser.Current.
+func (t *Task) GetFile(file any) { file.(*File).Get() }
+
+// PutFile gives it back. It implements copyuser.Current.
+func (t *Task) PutFile(file any) { file.(*File).Put(t) }
+
+// enter and leave stand around every system call.
+func (t *Task) enter() { t.depth.Add(1) }
+
+func (t *Task) leave() {
+	t.taskWorkRun()
+	if t.depth.Add(-1) == 0 {
+		select {
+		case <-t.signal: // its handler runs now
+		default:
+		}
+	}
+	if t.exiting.Load() {
+		t.mu.Lock()
+		t.left.Broadcast()
+		t.mu.Unlock()
+	}
+}
+
+// taskWorkAdd models task_work_add in kernel/task_work.c.
+func (t *Task) taskWorkAdd(f *File) {
+	t.wmu.Lock()
+	defer t.wmu.Unlock()
+	t.work = append(t.work, f)
+	t.works.Store(true)
+}
+
+// taskWorkRun models task_work_run in kernel/task_work.c: it releases what
+// waits for that, the last that was added first.
+func (t *Task) taskWorkRun() {
+	for t.works.Load() {
+		t.wmu.Lock()
+		work := t.work
+		t.work = nil
+		t.works.Store(false)
+		t.wmu.Unlock()
+		for i := len(work) - 1; i >= 0; i-- {
+			work[i].release(t)
+		}
+	}
+}

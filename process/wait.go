@@ -1,0 +1,83 @@
+package process
+
+import (
+	"sync"
+	"syscall"
+)
+
+// ERESTARTSYS is what a wait returns that a signal ended. It never leaves the
+// kernel: the system call is EINTR then. include/linux/errno.h.
+const ERESTARTSYS = syscall.Errno(512)
+
+// WaitQueue is where tasks wait for something to happen: wait_queue_head_t of
+// include/linux/wait.h. The zero value is ready.
+type WaitQueue struct {
+	mu   sync.Mutex
+	wake chan struct{} // closed by the next WakeUp; nil if nobody waits
+}
+
+// WakeUp models wake_up_interruptible: it wakes all who wait, so that they look
+// at their condition again.
+func (q *WaitQueue) WakeUp() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.wake != nil {
+		close(q.wake)
+		q.wake = nil
+	}
+}
+
+// next returns a channel that the next WakeUp closes.
+func (q *WaitQueue) next() <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.wake == nil {
+		q.wake = make(chan struct{})
+	}
+	return q.wake
+}
+
+// WaitEventInterruptible models wait_event_interruptible: it returns nil when
+// the condition holds, which is looked at now and after each WakeUp, and
+// ERESTARTSYS when a signal comes first.
+func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func() bool) error {
+	for !condition() {
+		wake := q.next()
+		if condition() {
+			break
+		}
+		select {
+		case <-wake:
+		case <-t.signal:
+			return ERESTARTSYS
+		case <-t.killed:
+			return ERESTARTSYS
+		}
+	}
+	return nil
+}
+
+// WaitEvent models wait_event: it returns when the condition holds, whatever
+// signals come.
+func (t *Task) WaitEvent(q *WaitQueue, condition func() bool) {
+	for !condition() {
+		wake := q.next()
+		if condition() {
+			break
+		}
+		<-wake
+	}
+}
+
+// Interrupt sends the task a signal that has a handler: an interruptible wait
+// of the system call that it is in ends. Outside of a system call it does
+// nothing.
+func (t *Task) Interrupt() {
+	if t.depth.Load() == 0 {
+		return
+	}
+	select {
+	case t.signal <- struct{}{}:
+	default:
+	}
+}

@@ -1,0 +1,122 @@
+package rule
+
+import "syscall"
+
+// The refusals of main.c of mlx5_ib: contexts.
+var (
+	MLX5UctxInactive = add(Rule{"mlx5-ucontext/inactive", syscall.EAGAIN, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"the device is in error and makes no new contexts",
+		"Open another device."})
+	MLX5UctxRequestSize = add(Rule{"mlx5-ucontext/request-size", syscall.EINVAL, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"the driver's part of the request is neither 8 bytes (the first version) nor at least 16 (the second)",
+		"Pass struct mlx5_ib_alloc_ucontext_req_v2, 32 bytes, in UHW_IN."})
+	MLX5UctxRequestFault = add(Rule{"mlx5-ucontext/request-fault", syscall.EFAULT, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"the driver's part of the request cannot be read",
+		"Pass the address of readable memory in UHW_IN."})
+	MLX5UctxFlags = add(Rule{"mlx5-ucontext/flags", syscall.EOPNOTSUPP, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"flags has bits besides MLX5_IB_ALLOC_UCTX_DEVX",
+		"Set flags to 0 or to MLX5_IB_ALLOC_UCTX_DEVX (1)."})
+	MLX5UctxReserved = add(Rule{"mlx5-ucontext/reserved", syscall.EOPNOTSUPP, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"comp_mask or a reserved field of the request is not zero",
+		"Clear the request before filling it in."})
+	MLX5UctxLowLatency = add(Rule{"mlx5-ucontext/low-latency", syscall.EINVAL, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"all registers, rounded up to an even number, are asked for as low-latency ones, or more than all",
+		"Leave at least one register of total_num_bfregs that is not low-latency."})
+	MLX5UctxNoBfregs = add(Rule{"mlx5-ucontext/no-bfregs", syscall.EINVAL, "calc_total_bfregs", mlx5Main,
+		"total_num_bfregs is 0, or wraps to 0 when it is rounded up",
+		"Ask for 1 to 512 registers, or set MLX5_LIB_CAP_DYN_UAR to have none."})
+	MLX5UctxManyBfregs = add(Rule{"mlx5-ucontext/many-bfregs", syscall.ENOMEM, "calc_total_bfregs", mlx5Main,
+		"total_num_bfregs, rounded up to an even number, is above 512",
+		"Ask for at most 512 registers."})
+	MLX5UctxLowLatencyRounded = add(Rule{"mlx5-ucontext/low-latency-rounded", syscall.EINVAL, "calc_total_bfregs", mlx5Main,
+		"after rounding up to whole pages all registers would be low-latency ones",
+		"Ask for fewer low-latency registers."})
+	MLX5UctxNoMemory = add(Rule{"mlx5-ucontext/no-memory", syscall.ENOMEM, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"there was no memory for the context's table of registers",
+		"Free memory and call again."})
+	MLX5UctxResponseFault = add(Rule{"mlx5-ucontext/response-fault", syscall.EFAULT, "mlx5_ib_alloc_ucontext", mlx5Main,
+		"the driver's part of the response cannot be written; there is no context",
+		"Pass the address of writable memory in UHW_OUT."})
+)
+
+// The refusals of main.c of mlx5_ib: register pages and other things to map.
+var (
+	MLX5MmapNoRegisters = add(Rule{"mlx5-mmap/no-registers", syscall.EINVAL, "uar_mmap", mlx5Main,
+		"the context was made with MLX5_LIB_CAP_DYN_UAR and has no registers of its own",
+		"Allocate a UAR object and map its offset."})
+	MLX5MmapUARLength = add(Rule{"mlx5-mmap/uar-length", syscall.EINVAL, "uar_mmap", mlx5Main,
+		"a page of registers is mapped in one piece of one page",
+		"Map 4096 bytes."})
+	MLX5MmapUARIndex = add(Rule{"mlx5-mmap/uar-index", syscall.EINVAL, "uar_mmap", mlx5Main,
+		"the index in the offset is beyond the context's pages of registers",
+		"Use an index below tot_bfregs/2, for dynamic pages below num_dyn_bfregs/2."})
+	MLX5MmapDynIndex = add(Rule{"mlx5-mmap/dynamic-index", syscall.EINVAL, "uar_mmap", mlx5Main,
+		"the first register of the dynamic page is beyond those of the context",
+		"Use an index below num_dyn_bfregs/2."})
+	MLX5MmapDynBusy = add(Rule{"mlx5-mmap/dynamic-busy", syscall.EINVAL, "uar_mmap", mlx5Main,
+		"the dynamic page with that index is allocated already",
+		"Map each dynamic page once, or use another index."})
+	MLX5MmapNoWC = add(Rule{"mlx5-mmap/no-write-combining", syscall.EPERM, "mlx5_ib_mmap", mlx5Main,
+		"a write-combining mapping was asked for and the device, or the machine, cannot do that",
+		"Map with command 0 (regular) or 3 (non-cached)."})
+	MLX5MmapContiguous = add(Rule{"mlx5-mmap/contiguous", syscall.ENOSYS, "mlx5_ib_mmap", mlx5Main,
+		"command 1, contiguous memory, is no longer known",
+		"Use memory of the process."})
+	MLX5MmapClockLength = add(Rule{"mlx5-mmap/clock-length", syscall.EINVAL, "mlx5_ib_mmap", mlx5Main,
+		"the core clock is one page",
+		"Map 4096 bytes."})
+	MLX5MmapClockWrite = add(Rule{"mlx5-mmap/clock-write", syscall.EPERM, "mlx5_ib_mmap", mlx5Main,
+		"the core clock was to be mapped for writing",
+		"Map it with PROT_READ alone."})
+	MLX5MmapInfoShape = add(Rule{"mlx5-mmap/clock-info-shape", syscall.EINVAL, "mlx5_ib_mmap_clock_info_page", mlx5Main,
+		"the clock info is one page, and mapped shared",
+		"Map 4096 bytes with MAP_SHARED."})
+	MLX5MmapInfoVersion = add(Rule{"mlx5-mmap/clock-info-version", syscall.EOPNOTSUPP, "mlx5_ib_mmap_clock_info_page", mlx5Main,
+		"the low byte of the offset names a version of the clock info that the driver does not have",
+		"Use version 0 (MLX5_IB_CLOCK_INFO_V1)."})
+	MLX5MmapInfoAccess = add(Rule{"mlx5-mmap/clock-info-access", syscall.EPERM, "mlx5_ib_mmap_clock_info_page", mlx5Main,
+		"the clock info was to be mapped for writing or execution",
+		"Map it with PROT_READ alone."})
+	MLX5MmapNoEntry = add(Rule{"mlx5-mmap/no-entry", syscall.EINVAL, "mlx5_ib_mmap_offset", mlx5Main,
+		"the offset's command is unknown, and no object of this context gave the offset out",
+		"Map the offset that an allocation returned, on the same descriptor, while the object lives."})
+
+	MLX5UARType = add(Rule{"mlx5-uar/type", syscall.EOPNOTSUPP, "UVERBS_HANDLER(MLX5_IB_METHOD_UAR_OBJ_ALLOC)", mlx5Main,
+		"the type of the UAR is neither BF (0) nor NC (1)",
+		"Pass MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF or MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC."})
+	MLX5UARNoWC = add(Rule{"mlx5-uar/no-write-combining", syscall.EOPNOTSUPP, "UVERBS_HANDLER(MLX5_IB_METHOD_UAR_OBJ_ALLOC)", mlx5Main,
+		"a UAR with BlueFlame was asked for and the device, or the machine, cannot do write combining",
+		"Pass MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC."})
+	MLX5UARNoMemory = add(Rule{"mlx5-uar/no-memory", syscall.ENOMEM, "alloc_uar_entry", mlx5Main,
+		"there was no memory for the UAR object",
+		"Free memory and call again."})
+	MLX5VARFull = add(Rule{"mlx5-var/full", syscall.ENOSPC, "alloc_var_entry", mlx5Main,
+		"all doorbells of the device for emulated queues are taken",
+		"Destroy VAR objects, of any process."})
+	MLX5VARNoMemory = add(Rule{"mlx5-var/no-memory", syscall.ENOMEM, "alloc_var_entry", mlx5Main,
+		"there was no memory for the VAR object",
+		"Free memory and call again."})
+
+	MLX5PDResponseFault = add(Rule{"mlx5-pd/response-fault", syscall.EFAULT, "mlx5_ib_alloc_pd", mlx5Main,
+		"the 4 bytes of the PD's number cannot be written to UHW_OUT, whose length does not matter; there is no PD",
+		"Pass the address of 4 writable bytes in UHW_OUT."})
+
+	MLX5QueryDeviceResponse = add(Rule{"mlx5-query-device/response-size", syscall.EINVAL, "mlx5_ib_query_device", mlx5Main,
+		"UHW_OUT is shorter than 8 bytes and not empty",
+		"Leave UHW_OUT out, or give it at least 8 bytes."})
+	MLX5QueryDeviceRequest = add(Rule{"mlx5-query-device/request-nonzero", syscall.EINVAL, "mlx5_ib_query_device", mlx5Main,
+		"UHW_IN holds something else than zeros, or cannot be read",
+		"Leave UHW_IN out."})
+	MLX5QueryDeviceFault = add(Rule{"mlx5-query-device/response-fault", syscall.EFAULT, "mlx5_ib_query_device", mlx5Main,
+		"the driver's part of the response cannot be written",
+		"Pass the address of writable memory in UHW_OUT."})
+	MLX5QueryGID = add(Rule{"mlx5-query-gid/roce", syscall.EINVAL, "mlx5_ib_query_gid", mlx5Main,
+		"the device's link is Ethernet, where the core keeps the GIDs",
+		"Ask the core for its table."})
+)
+
+// MLX5Unmodelled is what operations and methods of the driver answer that are
+// outside of the model; no kernel gives this answer.
+var MLX5Unmodelled = add(Rule{"mlx5/unmodelled", syscall.ENOSYS, "", "",
+	"this method of the mlx5 driver is outside the model",
+	"Run the call on a real device."})

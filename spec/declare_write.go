@@ -1,0 +1,73 @@
+package spec
+
+import "reflect"
+
+// Desc is what a write() command says of its request and response:
+// UAPI_DEF_WRITE_I and the macros around it, drivers/infiniband/core/uverbs_cmd.c.
+type Desc struct {
+	req, resp     uint8
+	udata, hasRsp bool
+}
+
+func sizeOf[T any]() uint8 { return uint8(reflect.TypeFor[T]().Size()) }
+
+// WriteI is UAPI_DEF_WRITE_I: a request without a response.
+func WriteI[Req any]() Desc { return Desc{req: sizeOf[Req]()} }
+
+// WriteUdataI is UAPI_DEF_WRITE_UDATA_I: a request that ends with the driver's
+// part, without a response.
+func WriteUdataI[Req any]() Desc { return Desc{req: sizeOf[Req](), udata: true} }
+
+// WriteIO is UAPI_DEF_WRITE_IO: a request that begins with the response's
+// address.
+func WriteIO[Req, Resp any]() Desc {
+	return Desc{req: sizeOf[Req](), resp: sizeOf[Resp](), hasRsp: true}
+}
+
+// WriteUdataIO is UAPI_DEF_WRITE_UDATA_IO: as WriteIO, and both end with the
+// driver's part.
+func WriteUdataIO[Req, Resp any]() Desc {
+	return Desc{req: sizeOf[Req](), resp: sizeOf[Resp](), hasRsp: true, udata: true}
+}
+
+// WriteIEx is UAPI_DEF_WRITE_I_EX: a request that reaches at least to the end
+// of its member last.
+func WriteIEx[Req any](last string) Desc {
+	return Desc{req: uint8(offsetOfEnd(reflect.TypeFor[Req](), last))}
+}
+
+// WriteIOEx is UAPI_DEF_WRITE_IO_EX: a request and a response that each reach
+// at least to the end of the member named.
+func WriteIOEx[Req, Resp any](reqLast, respLast string) Desc {
+	return Desc{
+		req:    uint8(offsetOfEnd(reflect.TypeFor[Req](), reqLast)),
+		resp:   uint8(offsetOfEnd(reflect.TypeFor[Resp](), respLast)),
+		hasRsp: true,
+	}
+}
+
+// WriteCmd is DECLARE_UVERBS_WRITE; needs are its UAPI_DEF_METHOD_NEEDS_FN.
+func WriteCmd(command uint8, d Desc, needs ...Op) Write {
+	return Write{
+		Command: command, Name: writeNames[command],
+		ReqSize: d.req, RespSize: d.resp, HasUdata: d.udata, HasResp: d.hasRsp,
+		Needs: needs,
+	}
+}
+
+// WriteExCmd is DECLARE_UVERBS_WRITE_EX; needs are its
+// UAPI_DEF_METHOD_NEEDS_FN.
+func WriteExCmd(command uint8, d Desc, needs ...Op) Write {
+	w := WriteCmd(command, d, needs...)
+	w.Name, w.Ex = writeExNames[command], true
+	return w
+}
+
+// Writes is DECLARE_UVERBS_OBJECT with the write() commands of an object;
+// needs are its UAPI_DEF_OBJ_NEEDS_FN.
+func Writes(object uint16, commands []Write, needs ...Op) Definition {
+	for i := range commands {
+		commands[i].Object = object
+	}
+	return Definition{Object: Object{ID: object, Needs: needs}, Writes: commands}
+}

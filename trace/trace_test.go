@@ -1,0 +1,80 @@
+package trace_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/trace"
+)
+
+// script is a sink that writes down what it is told, fails the steps that it
+// is told to, and notes scheduling points.
+type script struct {
+	lines []string
+	fail  map[string]bool
+}
+
+func (s *script) Event(t *trace.Task, e *trace.Event) {
+	s.lines = append(s.lines, fmt.Sprint(t.ID, " ", e.Kind, " ", e.Name, " ", e.A, " ", e.Inlined))
+}
+func (s *script) Fail(_ *trace.Task, _ trace.Step, what string) bool { return s.fail[what] }
+func (s *script) Before(_ *trace.Task, _ trace.Kind, name string) {
+	s.lines = append(s.lines, "before "+name)
+}
+
+func TestTaskReports(t *testing.T) {
+	s := &script{fail: map[string]bool{"uobject": true}}
+	task := trace.NewTask(7, s)
+	span := task.EnterInlined(trace.Uverbs, "f")
+	task.Note(trace.Handle, "CQ", 3, 1, 0)
+	require.True(t, task.Fail(trace.Alloc, "uobject"))
+	require.False(t, task.Fail(trace.Alloc, "other"))
+	sem := trace.RWSem{Name: "hw_destroy_rwsem"}
+	sem.DownRead(task)
+	sem.UpRead(task)
+	span.Leave()
+	require.Equal(t, []string{
+		fmt.Sprint("7 ", trace.Enter, " f 0 true"),
+		fmt.Sprint("7 ", trace.Handle, " CQ 3 false"),
+		"before hw_destroy_rwsem",
+		fmt.Sprint("7 ", trace.Lock, " hw_destroy_rwsem 0 false"),
+		fmt.Sprint("7 ", trace.Unlock, " hw_destroy_rwsem 0 false"),
+		fmt.Sprint("7 ", trace.Leave, " f 0 true"),
+	}, s.lines)
+}
+
+func TestTryDownRead(t *testing.T) {
+	var sem trace.RWSem
+	require.True(t, sem.TryDownRead(nil))
+	require.True(t, sem.TryDownRead(nil), "readers share")
+	sem.UpRead(nil)
+	sem.UpRead(nil)
+	sem.DownWrite(nil)
+	require.False(t, sem.TryDownRead(nil))
+	sem.UpWrite(nil)
+	require.True(t, sem.TryDownRead(nil))
+}
+
+func TestOffCostsNothing(t *testing.T) {
+	var task *trace.Task
+	var mu trace.Mutex
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		defer task.Enter(trace.Uverbs, "f").Leave()
+		mu.Lock(task)
+		mu.Unlock(task)
+		task.Note(trace.Ref, "CQ", 1, 2, 3)
+		if task.Fail(trace.Copy, "copy_from_user") {
+			t.Error("a step failed with nobody to make it")
+		}
+	}))
+}
+
+func BenchmarkOff(b *testing.B) {
+	var task *trace.Task
+	b.ReportAllocs()
+	for b.Loop() {
+		task.Enter(trace.Uverbs, "f").Leave()
+	}
+}
