@@ -46,14 +46,16 @@ func (b *buffer) store(off uint64, src []byte) {
 	b.each(off, len(src), func(p *copyuser.Page, at, from, to int) { p.Store(at, src[from:to]) })
 }
 
-// clear zeroes from off to the end.
-func (b *buffer) clear(off uint64) {
+// clear zeroes the bytes from off up to end.
+func (b *buffer) clear(off, end uint64) {
 	var zeros [copyuser.PageSize]byte
-	for i := int(off >> copyuser.PageShift); i < len(b.pages); i++ {
-		at := max(0, int(off)-i<<copyuser.PageShift)
-		if p := b.pages[i].Load(); p != nil {
-			p.Store(at, zeros[at:])
+	for off < end {
+		at := copyuser.Addr(off).PageOffset()
+		c := min(end-off, uint64(copyuser.PageSize-at))
+		if p := b.pages[off>>copyuser.PageShift].Load(); p != nil {
+			p.Store(at, zeros[:c])
 		}
+		off += c
 	}
 }
 

@@ -495,6 +495,31 @@ func TestTraceAndInjection(t *testing.T) {
 	require.Zero(t, r.Counts()["xrcd"])
 }
 
+func TestTraceOfDMA(t *testing.T) {
+	r := newRig(t, nil)
+	s := &recorder{}
+	cqn := r.createCQ(cqOptions{log: 2, eqn: r.createEQ(eqOptions{})})
+	r.cfg.Trace = trace.NewTask(0, s)
+	require.NoError(t, r.Complete(cqn, Completion{}))
+	require.Equal(t, []trace.Event{
+		{Kind: trace.DMA, Name: "cq doorbell record", A: cqRecord, B: 4},
+		{Kind: trace.DMA, Name: "cqe", A: cqBuffer, B: 63},
+		{Kind: trace.DMA, Name: "cqe", A: cqBuffer + 63, B: 1},
+	}, s.notes)
+}
+
+func TestAcknowledgedCommandsAnswerZeros(t *testing.T) {
+	seen := map[uint16]bool{}
+	r := newRig(t, nil)
+	for _, op := range acknowledged {
+		require.False(t, seen[op], "%#x", op)
+		seen[op] = true
+		out, s := r.exec(Input(op, 0, 0, 0))
+		require.Equal(t, MLX5_CMD_STAT_OK, s, "%#x", op)
+		require.Equal(t, make([]byte, len(out)), out, "%#x", op)
+	}
+}
+
 func TestBrokenDevice(t *testing.T) {
 	r := newRig(t, nil)
 	cqn := r.createCQ(cqOptions{log: 2, eqn: r.createEQ(eqOptions{})})

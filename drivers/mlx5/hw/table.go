@@ -101,10 +101,13 @@ var rows = map[uint16]row{
 	ifc.MLX5_CMD_OP_DESTROY_UMEM:                    {initialized, destroy(kindUMEM, 8)},
 }
 
-// acknowledged are the commands of the recorded device that a user can send
-// by DEVX and whose answer is "done" and zeros: they change nothing that
-// anyone can see.
+// acknowledged are the commands of the recorded device that a user can send by
+// DEVX, or the driver while it probes, and whose answer is "done" and zeros: they
+// change nothing that anyone can see.
 var acknowledged = []uint16{
+	ifc.MLX5_CMD_OP_MAD_IFC,
+	ifc.MLX5_CMD_OP_QUERY_HCA_VPORT_PKEY,
+	ifc.MLX5_CMD_OP_SET_FLOW_TABLE_ROOT,
 	ifc.MLX5_CMD_OP_NOP,
 	ifc.MLX5_CMD_OP_GET_DROPPED_PACKET_LOG,
 	ifc.MLX5_CMD_OP_QUERY_HCA_VPORT_CONTEXT,
@@ -149,6 +152,9 @@ var acknowledged = []uint16{
 
 func init() {
 	for _, op := range acknowledged {
+		if _, ok := rows[op]; ok {
+			panic("hw: an acknowledged command has a handler")
+		}
 		rows[op] = row{initialized, acknowledge}
 	}
 }

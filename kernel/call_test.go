@@ -1,0 +1,132 @@
+package kernel
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/copyuser"
+	"uverbsim/core"
+	"uverbsim/process"
+	"uverbsim/spec"
+	"uverbsim/trace"
+	"uverbsim/uobject"
+)
+
+// rig is a machine with one device of a test's own making, opened by one
+// process that has a page of memory to call from.
+type rig struct {
+	m   *Machine
+	p   *process.Process
+	fd  int
+	mem copyuser.Addr
+}
+
+// testObject is an object of the rig's driver: its id, and the methods that
+// make and destroy one.
+const (
+	testObject  = spec.NSFlag
+	testTen     = spec.NSFlag     // ten pointers, and a handler that does nothing
+	testCreate  = spec.NSFlag + 1 // makes a test object
+	testDestroy = spec.NSFlag + 2
+	testUse     = spec.NSFlag + 3 // looks one up
+	testDriver  = 99
+)
+
+func testDefs() Definitions {
+	handle := func(access spec.Access) spec.Attr {
+		return spec.Attr{ID: 0, Name: "HANDLE", Type: spec.TypeIDR, Object: testObject, Access: access, Mandatory: true}
+	}
+	var ten []spec.Attr
+	for i := range uint16(10) {
+		a := spec.Attr{ID: i, Name: "PTR", Type: spec.TypePtrIn, Len: 8, MinLen: 4, Mandatory: true}
+		if i > 7 {
+			a.Type, a.Len = spec.TypePtrOut, 64
+		}
+		ten = append(ten, a)
+	}
+	nop := func(*Bundle) error { return nil }
+	return Definitions{
+		Spec: []spec.Definition{{Object: spec.Object{ID: testObject, Name: "TEST", Class: spec.ClassIDR, Methods: []spec.Method{
+			{ID: testTen, Name: "TEN", Attrs: ten},
+			{ID: testCreate, Name: "CREATE", Attrs: []spec.Attr{handle(spec.AccessNew)}},
+			{ID: testDestroy, Name: "DESTROY", Destroy: true, Attrs: []spec.Attr{handle(spec.AccessDestroy)}},
+			{ID: testUse, Name: "USE", Attrs: []spec.Attr{handle(spec.AccessRead)}},
+		}}}},
+		Types: map[uint16]*uobject.TypeAttrs{testObject: {
+			Destroy: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
+		}},
+		Methods: map[MethodID]Handler{
+			{testObject, testTen}: nop,
+			{testObject, testUse}: nop,
+			{testObject, testCreate}: func(b *Bundle) error {
+				o, err := b.Object(0)
+				if err != nil {
+					return err
+				}
+				o.HW = o
+				return nil
+			},
+		},
+	}
+}
+
+func newRig(tb testing.TB, tr *trace.Task) *rig {
+	tb.Helper()
+	m := NewMachine(Definitions{})
+	dev := &core.Device{Name: "test0", DriverID: testDriver, Ops: core.DeviceOps{
+		AllocUcontext:   func(*core.Ucontext, *core.Udata) error { return nil },
+		DeallocUcontext: func(*process.Task, *core.Ucontext) {},
+	}}
+	d, err := m.Register(dev, testDefs())
+	require.NoError(tb, err)
+	p := m.NewProcess(process.Options{Trace: tr})
+	fd, err := p.Open("/dev/infiniband/uverbs0", syscall.O_RDWR)
+	require.NoError(tb, err)
+	mem, err := p.Mmap(-1, 2*copyuser.PageSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
+	require.NoError(tb, err)
+	d.firstOpen().SetUcontext(&core.Ucontext{Device: dev})
+	return &rig{m, p, fd, mem}
+}
+
+func (d *Device) firstOpen() *File { return d.files[0] }
+
+// put writes a call into the process's memory at addr.
+func (r *rig) put(tb testing.TB, addr copyuser.Addr, object, method uint16, attrs ...spec.IoctlAttr) {
+	tb.Helper()
+	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
+		NumAttrs: uint16(len(attrs)), DriverID: testDriver}
+	var h [spec.IoctlHdrSize]byte
+	hdr.Encode(&h)
+	require.True(tb, r.p.Mem.Store(addr, h[:]))
+	for i, a := range attrs {
+		var b [spec.IoctlAttrSize]byte
+		a.Encode(&b)
+		require.True(tb, r.p.Mem.Store(addr+spec.IoctlHdrSize+copyuser.Addr(i)*spec.IoctlAttrSize, b[:]))
+	}
+}
+
+// tenAttrs are the attributes of the method with ten.
+func (r *rig) tenAttrs() []spec.IoctlAttr {
+	var attrs []spec.IoctlAttr
+	for i := range uint16(10) {
+		attrs = append(attrs, spec.IoctlAttr{AttrID: i, Len: 8, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: uint64(r.mem + copyuser.PageSize)})
+	}
+	return attrs
+}
+
+func (r *rig) ioctl() error {
+	_, err := r.p.Ioctl(r.fd, spec.RDMA_VERBS_IOCTL, r.mem)
+	return err
+}
+
+// call makes a call with one handle attribute and returns the handle.
+func (r *rig) call(tb testing.TB, method uint16, handle uint64) uint64 {
+	tb.Helper()
+	r.put(tb, r.mem, testObject, method, spec.IoctlAttr{AttrID: 0, Data: handle})
+	require.NoError(tb, r.ioctl())
+	data, ok := r.p.Mem.GetUint64(r.mem + spec.IoctlHdrSize + spec.IoctlAttrDataOffset)
+	require.True(tb, ok)
+	return data
+}
