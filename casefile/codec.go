@@ -161,8 +161,8 @@ func list[T any](it item, p *[]T, f func(item, *T)) {
 	it.c.out = append(it.c.out, ']')
 }
 
-// pair is a list of exactly so many elements as p has.
-func pair[T any](it item, p []T, f func(item, *T)) {
+// tuple is a list of exactly as many elements as p has.
+func tuple[T any](it item, p []T, f func(item, *T)) {
 	l := p
 	list(it, &l, f)
 	if it.c.reading {

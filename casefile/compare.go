@@ -113,7 +113,7 @@ func member[T ~string](d *differences, path string, want, got *T) {
 // elements compares lists: their elements when they are equally long.
 func elements[T any](d *differences, path string, want, got []T, f func(path string, want, got *T)) {
 	if len(want) != len(got) {
-		d.add(path, strconv.Itoa(len(want))+" elements", strconv.Itoa(len(got))+" elements")
+		d.add(path, "length "+strconv.Itoa(len(want)), "length "+strconv.Itoa(len(got)))
 		return
 	}
 	for i := range want {

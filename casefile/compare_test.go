@@ -35,7 +35,7 @@ func TestCompare(t *testing.T) {
 		{"errno wanted", `{"ret":0,"errno":"EIO"}`, `{"ret":0}`, []diff{{"errno", "EIO", "absent"}}},
 		{"attributes", `{"ret":0,"attrs":[{"flags":1,"data":"0x1"},{"flags":3,"data":"*"}]}`, `{"ret":0,"attrs":[{"flags":3,"data":"0x2"},{"flags":3,"data":"0x7f"}]}`,
 			[]diff{{"attrs[0].flags", "1", "3"}, {"attrs[0].data", "0x1", "0x2"}}},
-		{"fewer attributes", `{"ret":0,"attrs":[{"flags":1,"data":"0x1"}]}`, `{"ret":0}`, []diff{{"attrs", "1 elements", "0 elements"}}},
+		{"fewer attributes", `{"ret":0,"attrs":[{"flags":1,"data":"0x1"}]}`, `{"ret":0}`, []diff{{"attrs", "length 1", "length 0"}}},
 		{"bytes", `{"ret":0,"bufs":{"a":"0011","b":"ff"}}`, `{"ret":0,"bufs":{"a":"0012","b":"ff"}}`, []diff{{"bufs.a", "0011", "0012"}}},
 		{"masked bytes", `{"ret":0,"bufs":{"a":"00**22**"}}`, `{"ret":0,"bufs":{"a":"0011**33"}}`, nil},
 		{"bytes beside masked ones", `{"ret":0,"bufs":{"a":"00**22"}}`, `{"ret":0,"bufs":{"a":"001123"}}`, []diff{{"bufs.a", "00**22", "001123"}}},
@@ -52,7 +52,7 @@ func TestCompare(t *testing.T) {
 			[]diff{{"wc[0].status", "0", "5"}, {"wc[0].wc_flags", "5", "6"}}},
 		{"threads", `{"ret":0,"par":[[{"ret":0}],[{"ret":0},{"ret":-1,"errno":"EBUSY"}]]}`, `{"ret":0,"par":[[{"ret":0}],[{"ret":0},{"ret":-1,"errno":"ENOENT"}]]}`,
 			[]diff{{"par[1][1].errno", "EBUSY", "ENOENT"}}},
-		{"fewer answers of a thread", `{"ret":0,"par":[[{"ret":0}]]}`, `{"ret":0,"par":[[]]}`, []diff{{"par[0]", "1 elements", "0 elements"}}},
+		{"fewer answers of a thread", `{"ret":0,"par":[[{"ret":0}]]}`, `{"ret":0,"par":[[]]}`, []diff{{"par[0]", "length 1", "length 0"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,6 +74,7 @@ func TestDifferenceString(t *testing.T) {
 		{casefile.Difference{Path: "bufs.b", Want: "0011", Got: "0012"}, `bufs.b: want 0011, got 0012`},
 		{casefile.Difference{Path: "bufs.b", Want: long + "01ff", Got: "**" + long[2:] + "02ff"}, `bufs.b at byte 40: want 01ff, got 02ff`},
 		{casefile.Difference{Path: "bufs.b", Want: "01" + long, Got: "02" + long}, `bufs.b at byte 0: want 01000000000000000000000000000000…, got 02000000000000000000000000000000…`},
+		{casefile.Difference{Path: "text", Want: long + "x", Got: long + "y"}, `text at byte 40: want x, got y`},
 		{casefile.Difference{Path: "bufs.b", Want: long, Got: long + "00"}, `bufs.b: want ` + long + `, got ` + long + `00`},
 	}
 	for _, tt := range tests {

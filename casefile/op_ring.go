@@ -10,7 +10,7 @@ type SGE struct {
 
 func sgeItem(it item, s *SGE) {
 	l := [3]Value{s.Addr, s.Len, s.LKey}
-	pair(it, l[:], func(it item, v *Value) { v.code(it) })
+	tuple(it, l[:], func(it item, v *Value) { v.code(it) })
 	if it.c.reading {
 		s.Addr, s.Len, s.LKey = l[0], l[1], l[2]
 	}

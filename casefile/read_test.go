@@ -3,6 +3,9 @@ package casefile_test
 import (
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -52,6 +55,9 @@ func TestReadRefuses(t *testing.T) {
 		{"a buffer of nothing", with(`"b":{"prot":"r"}`), `bufs.b: a buffer has one of hex, zero and fill, this one has 0 of them`},
 		{"a buffer of two things", with(`"b":{"hex":"00","zero":1}`), `bufs.b: a buffer has one of hex, zero and fill, this one has 2 of them`},
 		{"odd hex", with(`"b":{"hex":"0"}`), `bufs.b.hex: "0" is not hex text`},
+		{"bytes as a number", with(`"b":{"hex":10}`), `bufs.b.hex: a number where text is wanted`},
+		{"a number as text", with(`"b":{"zero":"10"}`), `bufs.b.zero: text where a number is wanted`},
+		{"long text in a message", with(`"b":{"hex":"` + strings.Repeat("xyz", 20) + `"}`), `bufs.b.hex: "` + strings.Repeat("xyz", 20)[:40] + `…" is not hex text`},
 		{"fill of two bytes", with(`"b":{"fill":"a5a5","len":1}`), `bufs.b: fill is one byte`},
 		{"fill without len", with(`"b":{"fill":"a5"}`), `bufs.b: a buffer needs a member "len"`},
 		{"len without fill", with(`"b":{"zero":4,"len":4}`), `bufs.b: a buffer has no member "len"`},
@@ -74,6 +80,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no header", with(b, `{"op":"ioctl","fd":"f","attrs":[]}`), `steps[1]: op ioctl needs a member "hdr"`},
 		{"wide object id", with(b, `{"op":"ioctl","fd":"f","hdr":{"object_id":65536,"method_id":0}}`), `steps[1].hdr.object_id: 65536 does not fit: the field is 16 bits wide`},
 		{"negative method id", with(b, `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":-1}}`), `steps[1].hdr.method_id: -1 does not fit: the field is 16 bits wide`},
+		{"wide reserved2", with(b, `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":0,"reserved2":4294967296}}`), `steps[1].hdr.reserved2: 4294967296 does not fit: the field is 32 bits wide`},
 		{"a fraction", with(b, `{"op":"ioctl","fd":"f","hdr":{"object_id":1.0,"method_id":0}}`), `steps[1].hdr.object_id: 1.0 is not a whole number`},
 		{"an exponent", with(b, `{"op":"ioctl","fd":"f","hdr":{"object_id":1e1,"method_id":0}}`), `steps[1].hdr.object_id: 1e1 is not a whole number`},
 		{"wide enum", with(b, `{"op":"ioctl","fd":"f",`+hdr+`,"attrs":[{"id":0,"flags":1,"enum":256}]}`), `steps[1].attrs[0].enum: 256 does not fit: the field is 8 bits wide`},
@@ -272,6 +279,16 @@ func TestReadRefusesAnEndlessLine(t *testing.T) {
 }
 
 func TestReadFile(t *testing.T) {
-	_, err := casefile.ReadFile("testdata/no such file")
-	require.Error(t, err)
+	name := filepath.Join(t.TempDir(), "cases.jsonl")
+	_, err := casefile.ReadFile(name)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	require.NoError(t, os.WriteFile(name, []byte(with("")+"\n"+with("")+"\n"), 0o666))
+	cases, err := casefile.ReadFile(name)
+	require.NoError(t, err)
+	require.Len(t, cases, 2)
+
+	require.NoError(t, os.WriteFile(name, []byte(with("")+"\nnonsense\n"), 0o666))
+	_, err = casefile.ReadFile(name)
+	require.ErrorContains(t, err, name+":2: ")
 }

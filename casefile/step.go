@@ -169,7 +169,7 @@ func (oc *Outcome) members(o *object) {
 
 func rangeItem(it item, r *Range) {
 	l := [2]int{r.Off, r.Len}
-	pair(it, l[:], length)
+	tuple(it, l[:], length)
 	if it.c.reading {
 		r.Off, r.Len = l[0], l[1]
 	}

@@ -143,7 +143,7 @@ func (v *Value) members(o *object) {
 			return
 		}
 		if it, ok := o.member(key, must, true); ok {
-			pair(it, v.Sum[:], func(it item, v *Value) { v.code(it) })
+			tuple(it, v.Sum[:], func(it item, v *Value) { v.code(it) })
 		}
 	case Content:
 		o.text(key, &v.Name, must)

@@ -529,3 +529,28 @@ func TestExit(t *testing.T) {
 	require.Zero(t, m.Areas())
 	require.False(t, m.MmgetNotZero())
 }
+
+// TestMaxMapCount: splitting one area page by page ends at vm.max_map_count.
+func TestMaxMapCount(t *testing.T) {
+	const limit = 65530
+	m := copyuser.NewAddressSpace()
+	a := mapAnon(t, m, limit+2)
+	var err error
+	at := a
+	for ; err == nil; at += 2 * ps {
+		err = m.Mprotect(nil, at+ps, ps, ro)
+	}
+	require.ErrorIs(t, err, rule.SplitTooManyAreas)
+	require.Equal(t, limit, m.Areas())
+	require.ErrorIs(t, m.Munmap(nil, at, ps), rule.MunmapTooManyAreas, "the middle of the last area")
+	_, err = m.Mremap(nil, a, ps, ps, copyuser.MREMAP_MAYMOVE|copyuser.MREMAP_FIXED, 0x10000)
+	require.ErrorIs(t, err, rule.MremapTooManyAreas)
+	_, err = m.Mremap(nil, a, ps, 2*ps, copyuser.MREMAP_MAYMOVE, 0)
+	require.ErrorIs(t, err, rule.MremapTooManyAreas)
+
+	_, err = m.Mmap(nil, copyuser.MmapRequest{Addr: 0x10000, Length: ps, Flags: syscall.MAP_PRIVATE})
+	require.NoError(t, err, "mmap itself looks whether the limit is passed already")
+	_, err = m.Mmap(nil, copyuser.MmapRequest{Addr: 0x20000, Length: ps, Flags: syscall.MAP_PRIVATE})
+	require.ErrorIs(t, err, rule.MmapTooManyAreas)
+	require.NoError(t, m.Munmap(nil, a, ps))
+}

@@ -21,7 +21,14 @@ type Device struct {
 	Attr           DeviceAttr
 	GIDTblLen      int32     // entries of each port's GID table
 	GIDs           []GIDAttr // the valid ones, in the order of port and index
-	Driver         any       // the driver's own struct around it
+
+	// ResolveAddr finds what the network knows of an IP address: the MAC
+	// address behind it and the hop limit of the route (rdma_resolve_ip in
+	// drivers/infiniband/core/addr.c). nil is a network without ARP, which
+	// reaches every address.
+	ResolveAddr func(task *process.Task, sgid *GIDAttr, dgid [16]byte) (mac [6]byte, hopLimit uint8, err error)
+
+	Driver any // the driver's own struct around it
 
 	handlersLock trace.RWSem // event_handler_rwsem
 	handlers     []*EventHandler

@@ -77,7 +77,7 @@ func (c *Ucontext) MmapEntryOf(t *trace.Task, a *copyuser.Area) *MmapEntry {
 	if a.Flags&copyuser.VM_SHARED == 0 {
 		return nil
 	}
-	e := c.mmapEntryAt(t, a.Pgoff)
+	e := c.MmapEntryAt(t, a.Pgoff)
 	if e == nil {
 		return nil
 	}
@@ -88,9 +88,10 @@ func (c *Ucontext) MmapEntryOf(t *trace.Task, a *copyuser.Area) *MmapEntry {
 	return e
 }
 
-// mmapEntryAt models rdma_user_mmap_entry_get_pgoff in
+// MmapEntryAt takes a reference on the entry that begins at that page offset, or
+// returns nil. It models rdma_user_mmap_entry_get_pgoff in
 // drivers/infiniband/core/ib_core_uverbs.c.
-func (c *Ucontext) mmapEntryAt(t *trace.Task, pgoff uint64) *MmapEntry {
+func (c *Ucontext) MmapEntryAt(t *trace.Task, pgoff uint64) *MmapEntry {
 	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_get_pgoff").Leave()
 	if pgoff > 1<<32-1 {
 		return nil

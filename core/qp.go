@@ -17,7 +17,8 @@ type QP struct {
 	RWQIndTable    *RWQIndTable
 	Object         *uobject.Object
 	QPNum          uint32
-	Type           uint8 // enum ib_qp_type
+	Type           uint8  // enum ib_qp_type
+	Port           uint32 // 0 until a modify names one
 	Usecnt         atomic.Int32
 	Driver         any
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"uverbsim/copyuser"
@@ -79,12 +80,13 @@ type bundlePriv struct {
 }
 
 // uattr returns the user's attribute i, in the kernel's copy.
-func (p *bundlePriv) uattr(i int) spec.IoctlAttr {
-	return spec.DecodeIoctlAttr((*[spec.IoctlAttrSize]byte)(p.uattrs[i*spec.IoctlAttrSize:]))
+func (p *bundlePriv) uattr(i int) userAttr {
+	b := p.uattrs[i*spec.IoctlAttrSize:][:spec.IoctlAttrSize]
+	return userAttr{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
 }
 
-// userAttr returns where the user has attribute i.
-func (p *bundlePriv) userAttr(i uint16) copyuser.Addr {
+// userAttrAt returns where the user has attribute i.
+func (p *bundlePriv) userAttrAt(i uint16) copyuser.Addr {
 	return p.userAttrs + copyuser.Addr(i)*spec.IoctlAttrSize
 }
 

@@ -315,8 +315,8 @@ func (b *Bundle) OutputAddr(id uint16) (copyuser.Addr, error) {
 func (b *Bundle) setOutput(a *attr) error {
 	defer b.Trace().EnterInlined(trace.Uverbs, "uverbs_set_output").Leave()
 	p := b.priv
-	flags := p.uattr(int(a.index)).Flags | spec.UVERBS_ATTR_F_VALID_OUTPUT
-	if !copyuser.PutUser16(b.Trace(), b.task.Mem, p.userAttr(a.index)+spec.IoctlAttrFlagsOffset, flags) {
+	flags := p.uattr(int(a.index)).flags() | spec.UVERBS_ATTR_F_VALID_OUTPUT
+	if !copyuser.PutUser16(b.Trace(), b.task.Mem, p.userAttrAt(a.index)+spec.IoctlAttrFlagsOffset, flags) {
 		return rule.AttrFlagFault
 	}
 	return nil
@@ -331,7 +331,7 @@ func (b *Bundle) FillUdata(udata *core.Udata, in, out uint16) {
 		udata.InLen = uint64(a.len)
 		udata.In = copyuser.Addr(a.data)
 		if a.isInline() {
-			udata.In = b.priv.userAttr(a.index) + spec.IoctlAttrDataOffset
+			udata.In = b.priv.userAttrAt(a.index) + spec.IoctlAttrDataOffset
 		}
 	}
 	if a := b.get(out); a != nil {

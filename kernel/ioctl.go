@@ -118,7 +118,10 @@ func (b *Bundle) runMethod() error {
 		return err
 	}
 	for i := range int(p.numAttrs) {
-		if err := b.setAttr(i); err != nil {
+		span := t.EnterInlined(trace.Uverbs, "uverbs_set_attr")
+		err := b.setAttr(i)
+		span.Leave()
+		if err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,18 @@ import (
 	"uverbsim/uobject"
 )
 
+// userAttr is a struct ib_uverbs_attr as two words, which stay in registers.
+type userAttr struct{ word, data uint64 }
+
+func (u userAttr) id() uint16       { return uint16(u.word) }
+func (u userAttr) len() uint16      { return uint16(u.word >> 16) }
+func (u userAttr) flags() uint16    { return uint16(u.word >> 32) }
+func (u userAttr) attrData() uint16 { return uint16(u.word >> 48) }
+
+// elemID and enumReserved are the two bytes of attr_data in an ENUM_IN.
+func (u userAttr) elemID() uint8       { return uint8(u.word >> 48) }
+func (u userAttr) enumReserved() uint8 { return uint8(u.word >> 56) }
+
 // lookupAttr finds the spec of an attribute of the running method: one index
 // into the method's own node of the tree, or a whole lookup where that does
 // not reach. It models uapi_get_attr_for_method.
@@ -31,15 +43,14 @@ func (b *Bundle) lookupAttr(attrKey uint32) *spec.Attr {
 // Errors: attr/unknown-mandatory, attr/duplicate, and those of processAttr.
 func (b *Bundle) setAttr(i int) error {
 	t := b.Trace()
-	defer t.EnterInlined(trace.Uverbs, "uverbs_set_attr").Leave()
 	u := b.priv.uattr(i)
-	attrKey := spec.KeyAttr(u.AttrID)
+	attrKey := spec.KeyAttr(u.id())
 	s := b.lookupAttr(attrKey)
 	if t != nil {
-		b.traceAttr(t, s, &u, attrKey, i)
+		b.traceAttr(t, s, u, attrKey, i)
 	}
 	if s == nil {
-		if u.Flags&spec.UVERBS_ATTR_F_MANDATORY != 0 {
+		if u.flags()&spec.UVERBS_ATTR_F_MANDATORY != 0 {
 			return rule.AttrUnknownMandatory
 		}
 		return nil
@@ -48,29 +59,30 @@ func (b *Bundle) setAttr(i int) error {
 	if b.present>>bkey&1 != 0 {
 		return rule.AttrDuplicate
 	}
-	if err := b.processAttr(s, &u, i, bkey); err != nil {
-		return err
+	span := t.EnterInlined(trace.Uverbs, "uverbs_process_attr")
+	err := b.processAttr(s, u, i, bkey)
+	span.Leave()
+	if err == nil {
+		b.present |= 1 << bkey
 	}
-	b.present |= 1 << bkey
-	return nil
+	return err
 }
 
 // traceAttr reports the attribute and its place in the tree.
-func (b *Bundle) traceAttr(t *trace.Task, s *spec.Attr, u *spec.IoctlAttr, attrKey uint32, i int) {
+func (b *Bundle) traceAttr(t *trace.Task, s *spec.Attr, u userAttr, attrKey uint32, i int) {
 	name := "unknown"
 	if s != nil {
 		name = s.Name
 		t.Note(trace.Node, "attribute", uint64(b.priv.methodKey|attrKey), 0, uint64(attrKey))
 	}
-	t.Note(trace.Attr, name, uint64(u.AttrID), uint64(u.Len), uint64(i))
+	t.Note(trace.Attr, name, uint64(u.id()), uint64(u.len()), uint64(i))
 }
 
 // processAttr checks the user's attribute against its spec and fetches what is
 // not left for the handler to fetch. It models uverbs_process_attr.
 //
 // Errors: attr/…, array/…, and those of the object's lookup or creation.
-func (b *Bundle) processAttr(s *spec.Attr, u *spec.IoctlAttr, i int, bkey uint32) error {
-	defer b.Trace().EnterInlined(trace.Uverbs, "uverbs_process_attr").Leave()
+func (b *Bundle) processAttr(s *spec.Attr, u userAttr, i int, bkey uint32) error {
 	e := &b.attrs[bkey]
 	e.spec = s
 	switch s.Type {
@@ -79,17 +91,17 @@ func (b *Bundle) processAttr(s *spec.Attr, u *spec.IoctlAttr, i int, bkey uint32
 		if err != nil {
 			return err
 		}
-		e.enum = u.ElemID()
+		e.enum = u.elemID()
 		return b.processPtr(e, member, u, i)
 	case spec.TypePtrIn, spec.TypePtrOut:
 		return b.processPtr(e, s, u, i)
 	case spec.TypeIDR, spec.TypeFD:
 		return b.processObject(e, u, i, bkey)
 	case spec.TypeRawFD:
-		if u.AttrData != 0 || u.Len != 0 || u.DataS64() < math.MinInt32 || u.DataS64() > math.MaxInt32 {
+		if u.attrData() != 0 || u.len() != 0 || int64(u.data) < math.MinInt32 || int64(u.data) > math.MaxInt32 {
 			return rule.AttrRawFD
 		}
-		e.data = u.Data
+		e.data = u.data
 		return nil
 	case spec.TypeIDRsArray:
 		return b.processIDRsArray(e, u, bkey)
@@ -98,14 +110,14 @@ func (b *Bundle) processAttr(s *spec.Attr, u *spec.IoctlAttr, i int, bkey uint32
 }
 
 // enumMember returns the spec that an ENUM_IN selects.
-func enumMember(s *spec.Attr, u *spec.IoctlAttr) (*spec.Attr, error) {
-	if int(u.ElemID()) >= len(s.Enum) {
+func enumMember(s *spec.Attr, u userAttr) (*spec.Attr, error) {
+	if int(u.elemID()) >= len(s.Enum) {
 		return nil, rule.AttrEnumRange
 	}
-	if u.EnumReserved() != 0 {
+	if u.enumReserved() != 0 {
 		return nil, rule.AttrEnumReserved
 	}
-	member := &s.Enum[u.ElemID()]
+	member := &s.Enum[u.elemID()]
 	if member.Type != spec.TypePtrIn {
 		return nil, rule.AttrEnumType
 	}
@@ -114,28 +126,28 @@ func enumMember(s *spec.Attr, u *spec.IoctlAttr) (*spec.Attr, error) {
 
 // processPtr checks a pointer's length against val, the attribute's own spec
 // or that of the selected enum member.
-func (b *Bundle) processPtr(e *attr, val *spec.Attr, u *spec.IoctlAttr, i int) error {
-	if e.spec.Type != spec.TypePtrOut && u.Len > val.Len && val.ZeroTrailing && !b.isCleared(u, val.Len) {
+func (b *Bundle) processPtr(e *attr, val *spec.Attr, u userAttr, i int) error {
+	if e.spec.Type != spec.TypePtrOut && u.len() > val.Len && val.ZeroTrailing && !b.isCleared(u, val.Len) {
 		return rule.AttrTrailingNonzero
 	}
-	if u.Len < val.MinLen {
+	if u.len() < val.MinLen {
 		return rule.AttrTooShort
 	}
-	if !val.ZeroTrailing && u.Len > val.Len {
+	if !val.ZeroTrailing && u.len() > val.Len {
 		return rule.AttrTooLong
 	}
-	if e.spec.Type != spec.TypeEnumIn && u.AttrData != 0 {
+	if e.spec.Type != spec.TypeEnumIn && u.attrData() != 0 {
 		return rule.AttrReserved
 	}
-	e.index, e.len, e.data = uint16(i), u.Len, u.Data
+	e.index, e.len, e.data = uint16(i), u.len(), u.data
 	if !val.AllocAndCopy || e.isInline() {
 		return nil
 	}
-	copied, err := b.Alloc(int(u.Len))
+	copied, err := b.Alloc(int(u.len()))
 	if err != nil {
 		return err
 	}
-	if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, copied, copyuser.Addr(u.Data)) {
+	if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, copied, copyuser.Addr(u.data)) {
 		return rule.AttrDataFault
 	}
 	e.copied = copied
@@ -144,35 +156,35 @@ func (b *Bundle) processPtr(e *attr, val *spec.Attr, u *spec.IoctlAttr, i int) e
 
 // isCleared says whether the user's data is zero from len on; what cannot be
 // read is not. It models uverbs_is_attr_cleared.
-func (b *Bundle) isCleared(u *spec.IoctlAttr, len uint16) bool {
+func (b *Bundle) isCleared(u userAttr, len uint16) bool {
 	defer b.Trace().EnterInlined(trace.Uverbs, "uverbs_is_attr_cleared").Leave()
-	if u.Len > 8 {
-		from := copyuser.Addr(u.Data) + copyuser.Addr(len)
-		cleared, ok := copyuser.IsBufferCleared(b.Trace(), b.task.Mem, from, uint64(u.Len-len))
+	if u.len() > 8 {
+		from := copyuser.Addr(u.data) + copyuser.Addr(len)
+		cleared, ok := copyuser.IsBufferCleared(b.Trace(), b.task.Mem, from, uint64(u.len()-len))
 		return cleared && ok
 	}
-	tail := u.Data >> (8 * len)
-	return tail&(math.MaxUint64>>(64-8*(u.Len-len))) == 0
+	tail := u.data >> (8 * len)
+	return tail&(math.MaxUint64>>(64-8*(u.len()-len))) == 0
 }
 
 // processObject looks up or begins the object that the attribute names. The id
 // of a new one is written back at once, whatever becomes of the call.
-func (b *Bundle) processObject(e *attr, u *spec.IoctlAttr, i int, bkey uint32) error {
-	if u.AttrData != 0 {
+func (b *Bundle) processObject(e *attr, u userAttr, i int, bkey uint32) error {
+	if u.attrData() != 0 {
 		return rule.AttrObjectReserved
 	}
-	if u.Len != 0 {
+	if u.len() != 0 {
 		return rule.AttrObjectLen
 	}
 	var err error
-	if e.object, err = uobject.FromFile(e.spec.Object, e.spec.Access, u.DataS64(), b); err != nil {
+	if e.object, err = uobject.FromFile(e.spec.Object, e.spec.Access, int64(u.data), b); err != nil {
 		return err
 	}
 	b.priv.uobjFinalize |= 1 << bkey
 	if e.spec.Access != spec.AccessNew {
 		return nil
 	}
-	to := b.priv.userAttr(uint16(i)) + spec.IoctlAttrDataOffset
+	to := b.priv.userAttrAt(uint16(i)) + spec.IoctlAttrDataOffset
 	if !copyuser.PutUser64(b.Trace(), b.task.Mem, to, uint64(e.object.ID())) {
 		return rule.AttrIDFault
 	}
@@ -183,15 +195,15 @@ func (b *Bundle) processObject(e *attr, u *spec.IoctlAttr, i int, bkey uint32) e
 // uverbs_process_idrs_array.
 //
 // Errors: array/reserved, array/size, array/count, array/fault.
-func (b *Bundle) processIDRsArray(e *attr, u *spec.IoctlAttr, bkey uint32) error {
+func (b *Bundle) processIDRsArray(e *attr, u userAttr, bkey uint32) error {
 	defer b.Trace().EnterInlined(trace.Uverbs, "uverbs_process_idrs_array").Leave()
-	if u.AttrData != 0 {
+	if u.attrData() != 0 {
 		return rule.ArrayReserved
 	}
-	if u.Len%4 != 0 {
+	if u.len()%4 != 0 {
 		return rule.ArraySize
 	}
-	n := int(u.Len / 4)
+	n := int(u.len() / 4)
 	if n < int(e.spec.MinItems) || n > int(e.spec.MaxItems) {
 		return rule.ArrayCount
 	}
@@ -199,13 +211,13 @@ func (b *Bundle) processIDRsArray(e *attr, u *spec.IoctlAttr, bkey uint32) error
 	if err != nil {
 		return err
 	}
-	if u.Len > 8 {
-		if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, ids[:u.Len], copyuser.Addr(u.Data)) {
+	if u.len() > 8 {
+		if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, ids[:u.len()], copyuser.Addr(u.data)) {
 			return rule.ArrayFault
 		}
 	} else {
-		binary.LittleEndian.PutUint64(b.word[:], u.Data)
-		copy(ids[:u.Len], b.word[:])
+		binary.LittleEndian.PutUint64(b.word[:], u.data)
+		copy(ids[:u.len()], b.word[:])
 	}
 	first := len(b.priv.objects)
 	b.priv.specFinalize |= 1 << bkey

@@ -109,7 +109,9 @@ func TestBadDefinitions(t *testing.T) {
 	handle := func(id uint16, access spec.Access, mandatory bool) spec.Attr {
 		return spec.Attr{ID: id, Name: "ATTR" + strconv.Itoa(int(id&0xff)), Type: spec.TypeIDR, Object: 0x1000, Access: access, Mandatory: mandatory}
 	}
-	method := func(id uint16, attrs ...spec.Attr) spec.Method { return spec.Method{ID: id, Name: "METHOD", Attrs: attrs} }
+	method := func(id uint16, attrs ...spec.Attr) spec.Method {
+		return spec.Method{ID: id, Name: "METHOD", Attrs: attrs}
+	}
 	for _, tc := range []struct {
 		name string
 		defs []spec.Definition

@@ -64,6 +64,12 @@ var (
 	MLX5CmdDeviceError = add(Rule{"mlx5-cmd/device-error", syscall.ENOLINK, "mlx5_internal_err_ret_value", mlx5Cmd,
 		"the device is in error and takes no commands; commands that only end something are taken for done",
 		"Destroy what is left and close the file."})
+	MLX5CmdDown = add(Rule{"mlx5-cmd/down", syscall.ENXIO, "cmd_exec", mlx5Cmd,
+		"the device is in error and takes no commands",
+		"Destroy what is left and close the file."})
+	MLX5CmdStatus = add(Rule{"mlx5-cmd/status", syscall.EREMOTEIO, "cmd_status_err", mlx5Cmd,
+		"the device answered the user's own firmware command with a status other than 0; the answer was copied out",
+		"Read status and syndrome in the first 8 bytes of the answer."})
 	MLX5CmdNoMemory = add(Rule{"mlx5-cmd/no-memory", syscall.ENOMEM, "mlx5_alloc_cmd_msg", mlx5Cmd,
 		"there was no memory for the command's mailboxes",
 		"Free memory and call again."})

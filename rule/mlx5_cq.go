@@ -55,6 +55,9 @@ var (
 	MLX5CQVector = add(Rule{"mlx5-cq/vector", syscall.EINVAL, "mlx5_comp_eqn_get", mlx5EQ,
 		"the device has no such completion vector",
 		"Use a vector below num_comp_vectors."})
+	MLX5CQNoEQ = add(Rule{"mlx5-cq/no-eq", syscall.ENOENT, "mlx5_eqn2comp_eq", mlx5EQ,
+		"no completion event queue of the driver has the number that the command names",
+		"Ask for the number of a vector's queue by MLX5_IB_METHOD_DEVX_QUERY_EQN."})
 	MLX5CQResponseFault = add(Rule{"mlx5-cq/response-fault", syscall.EFAULT, "mlx5_ib_create_cq", mlx5CQ,
 		"the 4 bytes of the CQ's number cannot be written to UHW_OUT, whose length does not matter; there is no CQ",
 		"Pass the address of 4 writable bytes in UHW_OUT."})

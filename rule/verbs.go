@@ -13,75 +13,75 @@ const (
 // device.c and cache.c.
 var (
 	CQBusy = add(Rule{"cq/busy", syscall.EBUSY, "ib_destroy_cq_user", verbsC,
-		"a QP, an SRQ or a work queue still uses the completion queue",
+		"A QP, an SRQ or a work queue still uses the completion queue.",
 		"Destroy everything that completes into this queue first."})
 	CQNoModeration = add(Rule{"cq/no-moderation", syscall.EOPNOTSUPP, "rdma_set_cq_moderation", verbsC,
-		"the driver has no modify_cq operation",
+		"The driver has no modify_cq operation.",
 		"Use a device that can moderate its completion queues."})
 
 	SRQNoMemory = add(Rule{"srq/no-memory", syscall.ENOMEM, "ib_create_srq_user", verbsC,
-		"there was no memory for the shared receive queue",
+		"There was no memory for the shared receive queue.",
 		"Free memory and call again."})
 	SRQBusy = add(Rule{"srq/busy", syscall.EBUSY, "ib_destroy_srq_user", verbsC,
-		"a QP still uses the shared receive queue",
+		"A QP still uses the shared receive queue.",
 		"Destroy the QPs that receive from this queue first."})
 
 	QPUnsupported = add(Rule{"qp/unsupported", syscall.EOPNOTSUPP, "create_qp", verbsC,
-		"the driver has no create_qp operation",
+		"The driver has no create_qp operation.",
 		"Use a device that has QPs."})
 	QPNoMemory = add(Rule{"qp/no-memory", syscall.ENOMEM, "create_qp", verbsC,
-		"there was no memory for the QP",
+		"There was no memory for the QP.",
 		"Free memory and call again."})
 	QPOpenType = add(Rule{"qp/open-type", syscall.EINVAL, "ib_open_qp", verbsC,
-		"the type of the QP to open is not IB_QPT_XRC_TGT",
+		"The type of the QP to open is not IB_QPT_XRC_TGT.",
 		"Open XRC target QPs only; no other can be shared."})
 	QPOpenUnknown = add(Rule{"qp/open-unknown", syscall.EINVAL, "ib_open_qp", verbsC,
-		"the XRC domain has no target QP of that number",
+		"The XRC domain has no target QP of that number.",
 		"Pass the number of a target QP that exists in this domain."})
 	QPNotShared = add(Rule{"qp/not-shared", syscall.EINVAL, "ib_close_qp", verbsC,
-		"the QP is no handle on a shared QP",
+		"The QP is no handle on a shared QP.",
 		"Destroy the QP instead of closing it."})
 	QPBusy = add(Rule{"qp/busy", syscall.EBUSY, "ib_destroy_qp_user", verbsC,
-		"a flow rule or a multicast group still uses the QP",
+		"A flow rule or a multicast group still uses the QP.",
 		"Destroy its flow rules and detach it from its multicast groups first."})
 
 	WQBusy = add(Rule{"wq/busy", syscall.EBUSY, "ib_destroy_wq_user", verbsC,
-		"an indirection table still has the work queue",
+		"An indirection table still has the work queue.",
 		"Destroy the indirection tables that have this queue first."})
 
 	XRCDUnsupported = add(Rule{"xrcd/unsupported", syscall.EOPNOTSUPP, "ib_alloc_xrcd_user", verbsC,
-		"the driver has no alloc_xrcd operation",
+		"The driver has no alloc_xrcd operation.",
 		"Use a device that can do XRC."})
 	XRCDNoMemory = add(Rule{"xrcd/no-memory", syscall.ENOMEM, "ib_alloc_xrcd_user", verbsC,
-		"there was no memory for the XRC domain",
+		"There was no memory for the XRC domain.",
 		"Free memory and call again."})
 	XRCDInUse = add(Rule{"xrcd/in-use", syscall.EBUSY, "ib_dealloc_xrcd_user", verbsC,
-		"an XRC SRQ or target QP, also one of another process, still uses the domain",
+		"An XRC SRQ or target QP, also one of another process, still uses the domain.",
 		"Destroy what was made in this domain first."})
 
 	MRAccessNeedsLocalWrite = add(Rule{"mr-access/needs-local-write", syscall.EINVAL, "ib_check_mr_access", ibVerbsH,
-		"remote writes or remote atomics are asked for without local writes",
+		"Remote writes or remote atomics are asked for without local writes.",
 		"Add IB_ACCESS_LOCAL_WRITE."})
 	MRAccessUnknown = add(Rule{"mr-access/unknown", syscall.EINVAL, "ib_check_mr_access", ibVerbsH,
-		"an access bit is set that the kernel does not know and that is not in the optional range",
+		"An access bit is set that the kernel does not know and that is not in the optional range.",
 		"Use the bits of enum ib_access_flags; bits 20 to 29 are optional and may be unknown."})
 	MRAccessNoOnDemand = add(Rule{"mr-access/no-on-demand", syscall.EOPNOTSUPP, "ib_check_mr_access", ibVerbsH,
-		"on-demand paging is asked for and the device cannot do it",
+		"On-demand paging is asked for and the device cannot do it.",
 		"Leave IB_ACCESS_ON_DEMAND out."})
 	MRAccessNoFlush = add(Rule{"mr-access/no-flush", syscall.EOPNOTSUPP, "ib_check_mr_access", ibVerbsH,
-		"a flush right is asked for that the device cannot give",
+		"A flush right is asked for that the device cannot give.",
 		"Leave IB_ACCESS_FLUSH_GLOBAL and IB_ACCESS_FLUSH_PERSISTENT out where device_cap_flags lack them."})
 
 	PortInvalid = add(Rule{"port/invalid", syscall.EINVAL, "ib_query_port", deviceC,
-		"the device has no port of that number",
+		"The device has no port of that number.",
 		"Pass a port from 1 to the device's phys_port_cnt."})
 	GIDTableTooSmall = add(Rule{"gid-table/too-small", syscall.EINVAL, "rdma_query_gid_table", cacheC,
-		"there are more valid GIDs than the user has room for",
+		"There are more valid GIDs than the user has room for.",
 		"Pass room for every entry of every port's table."})
 	GIDIndex = add(Rule{"gid/index", syscall.EINVAL, "rdma_get_gid_attr", cacheC,
-		"the index is beyond the port's GID table",
+		"The index is beyond the port's GID table.",
 		"Pass an index below the port's gid_tbl_len."})
 	GIDEmpty = add(Rule{"gid/empty", syscall.ENODATA, "rdma_get_gid_attr", cacheC,
-		"that entry of the port's GID table holds no GID",
+		"That entry of the port's GID table holds no GID.",
 		"Pass the index of a valid entry, which QUERY_GID_TABLE lists."})
 )

@@ -19,14 +19,22 @@ type Scheduler interface {
 	Before(t *Task, k Kind, name string)
 }
 
-// Task is one thread of execution as the seam sees it. A nil *Task reports
-// nothing and never fails.
+// Task is one thread of execution as the seam sees it: it serves one goroutine
+// at a time. A nil *Task reports nothing and never fails.
 type Task struct {
 	ID int
+
+	stack []call // functions entered and not yet left
 
 	sink  Sink
 	fail  Injector
 	sched Scheduler
+}
+
+// call is a function of the kernel.
+type call struct {
+	module, name string
+	inlined      bool
 }
 
 // NewTask returns a task that reports to sink. Where sink also implements
@@ -39,41 +47,44 @@ func NewTask(id int, sink Sink) *Task {
 }
 
 // Span is a function that was entered and has yet to be left.
-type Span struct {
-	t            *Task
-	module, name string
-	inlined      bool
-}
+type Span struct{ t *Task }
 
 // Enter reports that the kernel function name of module is entered. Use it as
 //
 //	defer t.Enter(trace.Uverbs, "alloc_uobj").Leave()
 func (t *Task) Enter(module, name string) Span {
-	if t == nil {
-		return Span{}
+	if t != nil {
+		t.enter(call{module, name, false})
 	}
-	return t.enter(module, name, false)
+	return Span{t}
 }
 
 // EnterInlined is Enter for a function that the compiler inlined in the
 // recorded kernels, so that it is absent from their traces.
 func (t *Task) EnterInlined(module, name string) Span {
-	if t == nil {
-		return Span{}
+	if t != nil {
+		t.enter(call{module, name, true})
 	}
-	return t.enter(module, name, true)
+	return Span{t}
 }
 
-func (t *Task) enter(module, name string, inlined bool) Span {
-	t.sink.Event(t, &Event{Kind: Enter, Module: module, Name: name, Inlined: inlined})
-	return Span{t, module, name, inlined}
+func (t *Task) enter(c call) {
+	t.stack = append(t.stack, c)
+	t.sink.Event(t, &Event{Kind: Enter, Module: c.module, Name: c.name, Inlined: c.inlined})
 }
 
 // Leave reports that the function is left.
 func (s Span) Leave() {
 	if s.t != nil {
-		s.t.sink.Event(s.t, &Event{Kind: Leave, Module: s.module, Name: s.name, Inlined: s.inlined})
+		s.t.leave()
 	}
+}
+
+func (t *Task) leave() {
+	last := len(t.stack) - 1
+	c := t.stack[last]
+	t.stack = t.stack[:last]
+	t.sink.Event(t, &Event{Kind: Leave, Module: c.module, Name: c.name, Inlined: c.inlined})
 }
 
 // Note reports an event with its three numbers; see Kind for their meaning.

@@ -14,31 +14,31 @@ type capability struct {
 	field ifc.Field
 }
 
-func cap_(page ifc.CapType, name string) capability {
+func capOf(page ifc.CapType, name string) capability {
 	return capability{page, ifc.Must(ifc.CapLayouts[page]).Field(name)}
 }
 
-func gen(name string) capability    { return cap_(ifc.MLX5_CAP_GENERAL, name) }
-func eth(name string) capability    { return cap_(ifc.MLX5_CAP_ETHERNET_OFFLOADS, name) }
-func atomics(n string) capability   { return cap_(ifc.MLX5_CAP_ATOMIC, n) }
-func roce(name string) capability   { return cap_(ifc.MLX5_CAP_ROCE, name) }
-func flow(name string) capability   { return cap_(ifc.MLX5_CAP_FLOW_TABLE, name) }
-func qos(name string) capability    { return cap_(ifc.MLX5_CAP_QOS, name) }
-func devMem(name string) capability { return cap_(ifc.MLX5_CAP_DEV_MEM, name) }
-func vdpa(name string) capability   { return cap_(ifc.MLX5_CAP_VDPA_EMULATION, name) }
+func gen(name string) capability    { return capOf(ifc.MLX5_CAP_GENERAL, name) }
+func eth(name string) capability    { return capOf(ifc.MLX5_CAP_ETHERNET_OFFLOADS, name) }
+func atomics(n string) capability   { return capOf(ifc.MLX5_CAP_ATOMIC, n) }
+func roce(name string) capability   { return capOf(ifc.MLX5_CAP_ROCE, name) }
+func flow(name string) capability   { return capOf(ifc.MLX5_CAP_FLOW_TABLE, name) }
+func qos(name string) capability    { return capOf(ifc.MLX5_CAP_QOS, name) }
+func devMem(name string) capability { return capOf(ifc.MLX5_CAP_DEV_MEM, name) }
+func vdpa(name string) capability   { return capOf(ifc.MLX5_CAP_VDPA_EMULATION, name) }
 
-// caps are the capability pages that the driver has asked for; a page that it
-// has not stays all zero (struct mlx5_core_dev's caps).
-type caps map[ifc.CapType][]byte
+// caps are the capability pages that the driver has asked for, by their type; a
+// page that it has not stays all zero (struct mlx5_core_dev's caps).
+type caps [ifc.MLX5_CAP_GENERAL_2 + 1][]byte
 
 // get models MLX5_CAP_GEN and its siblings in include/linux/mlx5/device.h.
-func (c caps) get(f capability) uint64 { return f.field.Get(c[f.page]) }
+func (c *caps) get(f capability) uint64 { return f.field.Get(c[f.page]) }
 
 // has says that a capability is not 0.
-func (c caps) has(f capability) bool { return c.get(f) != 0 }
+func (c *caps) has(f capability) bool { return c.get(f) != 0 }
 
 // pow2 is 1 shifted by a capability that holds a logarithm.
-func (c caps) pow2(f capability) uint32 { return 1 << c.get(f) }
+func (c *caps) pow2(f capability) uint32 { return 1 << c.get(f) }
 
 // Bits of general_obj_types (MLX5_GENERAL_OBJ_TYPES_CAP_* in
 // include/linux/mlx5/mlx5_ifc.h).
@@ -111,7 +111,6 @@ var (
 // Pages whose capabilities the RDMA driver does not look at are left out.
 func (d *Device) queryHCACaps(t *trace.Task) error {
 	defer t.Enter(moduleCore, "mlx5_query_hca_caps").Leave()
-	d.caps = caps{}
 	for typ, layout := range ifc.CapLayouts {
 		d.caps[typ] = make([]byte, ifc.Must(layout).Size())
 	}

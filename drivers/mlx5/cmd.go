@@ -1,8 +1,6 @@
 package mlx5
 
 import (
-	"encoding/binary"
-	"errors"
 	"sync"
 
 	"uverbsim/drivers/mlx5/hw"
@@ -70,44 +68,51 @@ func opcodeSet(ops ...uint16) map[uint16]bool {
 	return m
 }
 
-// exec carries out a firmware command. A nil error means status 0. It models
-// mlx5_cmd_exec with its mlx5_cmd_check in
-// drivers/net/ethernet/mellanox/mlx5/core/cmd.c; the command queue in memory,
-// its mailboxes and its completions are left out.
+// exec carries out a firmware command. A nil error means status 0. When the
+// device is in error, a command that ends something succeeds. It models
+// mlx5_cmd_exec in drivers/net/ethernet/mellanox/mlx5/core/cmd.c; the command
+// queue in memory, its mailboxes and its completions are left out.
 //
 // Errors: mlx5-cmd/….
 func (d *Device) exec(t *trace.Task, in, out []byte) error {
 	defer t.Enter(moduleCore, "mlx5_cmd_exec").Leave()
-	if delivered, err := d.cmdDo(t, in, out); !delivered {
+	return checked(d.cmdDo(t, in, out), in, out)
+}
+
+// checked turns the error of cmdDo into that of the command. It models
+// mlx5_cmd_check in drivers/net/ethernet/mellanox/mlx5/core/cmd.c.
+func checked(err error, in, out []byte) error {
+	switch err {
+	case rule.MLX5CmdStatus:
+		return statusRule(out)
+	case rule.MLX5CmdDown:
+		if endsSomething[be.Uint16(in)] {
+			return nil
+		}
+		return rule.MLX5CmdDeviceError
+	default:
 		return err
 	}
-	return checkStatus(out)
 }
 
-// cmdDo carries out a command whose status its caller looks at. A command that
-// the device in error takes no more is not delivered; one that ends something
-// succeeds then. It models mlx5_cmd_do.
-func (d *Device) cmdDo(t *trace.Task, in, out []byte) (delivered bool, err error) {
-	err = d.HW.Exec(t, in, out)
-	switch {
-	case err == nil:
-		return true, nil
-	case errors.Is(err, hw.ErrDevice):
+// cmdDo carries out a firmware command whose status its caller looks at. It
+// models mlx5_cmd_do in drivers/net/ethernet/mellanox/mlx5/core/cmd.c.
+//
+// Errors: mlx5-cmd/status, mlx5-cmd/down.
+func (d *Device) cmdDo(t *trace.Task, in, out []byte) error {
+	if err := d.HW.Exec(t, in, out); err != nil {
 		clear(out)
-		if endsSomething[binary.BigEndian.Uint16(in)] {
-			return true, nil
-		}
-		return false, rule.MLX5CmdDeviceError
+		return rule.MLX5CmdDown
 	}
-	panic("mlx5: a firmware command failed in an unknown way: " + err.Error())
+	if status, _ := hw.Result(out); status != hw.MLX5_CMD_STAT_OK {
+		return rule.MLX5CmdStatus
+	}
+	return nil
 }
 
-// checkStatus models mlx5_cmd_check for a command that was delivered.
-func checkStatus(out []byte) error {
+// statusRule returns the rule of a status that is not 0.
+func statusRule(out []byte) error {
 	status, _ := hw.Result(out)
-	if status == hw.MLX5_CMD_STAT_OK {
-		return nil
-	}
 	if r := statusRules[status]; r != nil {
 		return r
 	}
@@ -143,8 +148,8 @@ func (d *Device) mailbox(opcode, uid uint16, extra int) *mailbox {
 	c, _ := ifc.FindCommand(opcode)
 	m.in = zeros(m.in, max(int(c.In), minCommand)+extra)
 	m.out = zeros(m.out, max(int(c.Out), minCommand))
-	binary.BigEndian.PutUint16(m.in, opcode)
-	binary.BigEndian.PutUint16(m.in[2:], uid)
+	be.PutUint16(m.in, opcode)
+	be.PutUint16(m.in[2:], uid)
 	return m
 }
 
@@ -170,11 +175,11 @@ func (d *Device) giveBack(m *mailbox) {
 
 // setNumber writes an object number into bytes 8 to 11, where most commands
 // that end something have it.
-func (m *mailbox) setNumber(n uint32) { binary.BigEndian.PutUint32(m.in[8:], n) }
+func (m *mailbox) setNumber(n uint32) { be.PutUint32(m.in[8:], n) }
 
 // number reads the 24 bits of a new object's number from bytes 9 to 11, where
 // most commands that make something have it.
-func (m *mailbox) number() uint32 { return binary.BigEndian.Uint32(m.out[8:]) & 0xffffff }
+func (m *mailbox) number() uint32 { return be.Uint32(m.out[8:]) & 0xffffff }
 
 // create runs a command that has no other input than its uid and answers with
 // a new number.

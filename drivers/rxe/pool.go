@@ -166,8 +166,8 @@ func (e *elem) put(t *trace.Task) {
 
 func (e *elem) drop(t *trace.Task) {
 	t.Before(trace.Ref, e.pool.info.name)
-	minusOne := -1
-	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), uint64(minusOne), 0)
+	const minusOne = 1<<64 - 1
+	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), minusOne, 0)
 	if e.refs.Add(-1) == 0 {
 		e.complete.Done()
 	}

@@ -1,0 +1,30 @@
+// Command uverbsim shows the modelled kernel at work.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// errDiffers is the error of a command that has done its work and found what
+// it was to look for; it has been told.
+var errDiffers = errors.New("answers differ")
+
+// run returns the exit status: 1 for errDiffers, 2 for a command that could
+// not do its work.
+func run(args []string) int {
+	root := newRootCmd()
+	root.SetArgs(args)
+	err := root.Execute()
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errDiffers):
+		return 1
+	}
+	fmt.Fprintln(root.ErrOrStderr(), "uverbsim:", err)
+	return 2
+}

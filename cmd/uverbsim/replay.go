@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"uverbsim/casefile"
+	"uverbsim/report/replay"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
+)
+
+func newReplayCmd() *cobra.Command {
+	var r replayer
+	cmd := &cobra.Command{
+		Use:   "replay [flags] FILE...",
+		Short: "Play recorded cases and tell what is answered otherwise",
+		Long: `Replay plays the cases of each FILE, each on a machine of its own, and compares
+every answer with the recorded one. FILE has one case a line, as JSON; - is the
+standard input.
+
+It prints the cases that are answered otherwise, step by step what was expected
+and what was answered, and at last how many passed. The exit status is 1 if any
+failed, 2 if a file could not be read.`,
+		Example: `  uverbsim replay sim_test/corpus/linux-6.12-rxe.jsonl
+  uverbsim replay --only cq/,mr/ -v sim_test/corpus/linux-6.12-rxe.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
+	f.StringVar(&r.kernel, "kernel", spec.Linux6_12.Name, "the kernel version to be")
+	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	f.BoolVarP(&r.verbose, "verbose", "v", false, "print every case and every step")
+	f.BoolVar(&r.json, "json", false, "print JSON, one object a line")
+	return cmd
+}
+
+// replayer are the flags of replay.
+type replayer struct {
+	driver, kernel string
+	only           []string
+	verbose, json  bool
+}
+
+func (r *replayer) run(cmd *cobra.Command, files []string) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	cases, from, err := r.read(cmd.InOrStdin(), files)
+	if err != nil {
+		return err
+	}
+	if len(cases) == 0 {
+		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(r.only, " or "))
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	w := replay.Text(out, r.verbose)
+	if r.json {
+		w = replay.JSON(out, r.verbose)
+	}
+	p := newProgress(cmd.ErrOrStderr(), len(cases))
+	passed, i := 0, 0
+	for res := range player.Each(new(model.Model), cases, 2*runtime.GOMAXPROCS(0), player.Options{}) {
+		if res.Passed() {
+			passed++
+		}
+		p.clear()
+		if err := w.Case(played(from[i], res)); err != nil {
+			return err
+		}
+		i++
+		p.show(i)
+	}
+	p.clear()
+	if err := w.Sum(passed, len(cases)-passed); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if passed < len(cases) {
+		return errDiffers
+	}
+	return nil
+}
+
+func (r *replayer) check() error {
+	if _, ok := casefile.DriverID(r.driver); r.driver != "" && !ok {
+		return fmt.Errorf("no driver %q: there are %s", r.driver, model.DriverNames())
+	}
+	if _, ok := spec.KernelByName(r.kernel); !ok {
+		var names []string
+		for _, k := range spec.Kernels() {
+			names = append(names, k.Name)
+		}
+		return fmt.Errorf("no kernel %q: there is %s", r.kernel, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// read returns the cases that are to be played, and the file of each.
+func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case, from []string, err error) {
+	for _, file := range files {
+		in, name := stdin, "standard input"
+		if file != "-" {
+			f, err := os.Open(file)
+			if err != nil {
+				return nil, nil, err
+			}
+			defer f.Close()
+			in, name = f, file
+		}
+		for c, err := range casefile.Read(in, name) {
+			if err != nil {
+				return nil, nil, err
+			}
+			if !r.wants(c.Name) {
+				continue
+			}
+			if r.driver != "" {
+				c.Driver = r.driver
+			}
+			cases, from = append(cases, c), append(from, name)
+		}
+	}
+	return cases, from, nil
+}
+
+func (r *replayer) wants(name string) bool {
+	return len(r.only) == 0 || slices.ContainsFunc(r.only, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+func played(file string, r *player.Result) *replay.Case {
+	c := &replay.Case{File: file, Case: r.Case, Err: r.Err}
+	for _, s := range r.Steps {
+		c.Steps = append(c.Steps, replay.Step(s))
+	}
+	return c
+}
+
+// progress is a line on a terminal that says how far the work is; on anything
+// else it is nothing.
+type progress struct {
+	w     io.Writer // nil: no terminal
+	total int
+	last  time.Time
+	shown bool
+}
+
+// progressEvery is the least time between two lines.
+const progressEvery = 200 * time.Millisecond
+
+func newProgress(w io.Writer, total int) *progress {
+	p := &progress{total: total, last: time.Now()}
+	if f, ok := w.(*os.File); ok {
+		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
+			p.w = w
+		}
+	}
+	return p
+}
+
+func (p *progress) show(done int) {
+	if p.w != nil && time.Since(p.last) >= progressEvery {
+		fmt.Fprintf(p.w, "\r%d of %d cases", done, p.total)
+		p.last, p.shown = time.Now(), true
+	}
+}
+
+func (p *progress) clear() {
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}

@@ -1,0 +1,114 @@
+package mlx5
+
+import (
+	"uverbsim/rule"
+	"uverbsim/spec"
+	"uverbsim/trace"
+)
+
+// Registers of a page of 4 KiB and of a context (include/linux/mlx5/device.h).
+const (
+	nonFPBfregsPerUAR = 2    // MLX5_NON_FP_BFREGS_PER_UAR
+	maxBfregs         = 512  // MLX5_MAX_BFREGS
+	maxDynBfregs      = 1024 // MLX5_MAX_DYN_BFREGS
+	uarsInPage        = 1    // MLX5_UARS_IN_PAGE with pages of 4 KiB
+)
+
+// invalidUARIndex is MLX5_IB_INVALID_UAR_INDEX: a dynamic page that is not there.
+const invalidUARIndex = 1 << 31
+
+// bfregInfo is a struct mlx5_bfreg_info: the pages of registers that a context
+// has from its beginning (static), and those that it may still allocate by
+// mapping them (dynamic).
+type bfregInfo struct {
+	sysPages []uint32 // numbers of UARs, static ones first
+	ver      uint32   // of the request
+	libUAR4K bool
+	// libUARDyn: the context has no registers of its own, its user allocates
+	// UAR objects.
+	libUARDyn bool
+
+	numStaticSysPages uint32
+	totalNumBfregs    uint32
+	numDynBfregs      uint32
+
+	lock  trace.Mutex
+	count []uint32 // by register; the first of each dynamic page says that it is allocated
+}
+
+// uarsPerSysPage models get_uars_per_sys_page in
+// drivers/infiniband/hw/mlx5/mlx5_ib.h.
+func (d *Device) uarsPerSysPage(libSupport bool) uint32 {
+	if libSupport && d.caps.has(capUAR4K) {
+		return uarsInPage
+	}
+	return 1
+}
+
+// calcTotalBfregs rounds the number of registers up to whole pages. It models
+// calc_total_bfregs in drivers/infiniband/hw/mlx5/main.c.
+//
+// Errors: mlx5-ucontext/no-bfregs, mlx5-ucontext/many-bfregs,
+// mlx5-ucontext/low-latency-rounded.
+func (d *Device) calcTotalBfregs(t *trace.Task, b *bfregInfo, req *spec.Mlx5AllocUcontextReqV2) error {
+	defer t.EnterInlined(moduleIB, "calc_total_bfregs").Leave()
+	if req.TotalNumBfregs == 0 {
+		return rule.MLX5UctxNoBfregs
+	}
+	if req.TotalNumBfregs > maxBfregs {
+		return rule.MLX5UctxManyBfregs
+	}
+	perPage := d.uarsPerSysPage(b.libUAR4K) * nonFPBfregsPerUAR
+	req.TotalNumBfregs = uint32(alignUp(uint64(req.TotalNumBfregs), uint64(perPage)))
+	if req.NumLowLatencyBfregs > req.TotalNumBfregs-1 {
+		return rule.MLX5UctxLowLatencyRounded
+	}
+	b.numStaticSysPages = req.TotalNumBfregs / perPage
+	b.numDynBfregs = uint32(alignUp(maxDynBfregs, uint64(perPage)))
+	b.totalNumBfregs = req.TotalNumBfregs + b.numDynBfregs
+	b.count = make([]uint32, b.totalNumBfregs)
+	b.sysPages = make([]uint32, b.totalNumBfregs/perPage)
+	return nil
+}
+
+// allocateUARs allocates the static pages. It models allocate_uars in
+// drivers/infiniband/hw/mlx5/main.c.
+//
+// Errors: mlx5-cmd/….
+func (c *ucontext) allocateUARs(t *trace.Task) (err error) {
+	defer t.EnterInlined(moduleIB, "allocate_uars").Leave()
+	b := &c.bfregs
+	for i := range b.sysPages {
+		if uint32(i) >= b.numStaticSysPages {
+			b.sysPages[i] = invalidUARIndex
+			continue
+		}
+		if b.sysPages[i], err = c.dev.cmdUARAlloc(t, c.devxUID); err != nil {
+			for i--; i >= 0; i-- {
+				c.dev.cmdUARDealloc(t, b.sysPages[i], c.devxUID) //nolint:errcheck // as the kernel does
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// deallocateUARs gives all pages back. It models deallocate_uars in
+// drivers/infiniband/hw/mlx5/main.c.
+func (c *ucontext) deallocateUARs(t *trace.Task) {
+	defer t.EnterInlined(moduleIB, "deallocate_uars").Leave()
+	for _, n := range c.bfregs.sysPages {
+		if n != invalidUARIndex {
+			c.dev.cmdUARDealloc(t, n, c.devxUID) //nolint:errcheck // as the kernel does
+		}
+	}
+}
+
+// freeBfreg lets go of a register. It models mlx5_ib_free_bfreg in
+// drivers/infiniband/hw/mlx5/qp.c.
+func (b *bfregInfo) freeBfreg(t *trace.Task, n uint32) {
+	defer t.Enter(moduleIB, "mlx5_ib_free_bfreg").Leave()
+	b.lock.Lock(t)
+	b.count[n]--
+	b.lock.Unlock(t)
+}

@@ -1,0 +1,85 @@
+package stub
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"uverbsim/core"
+	"uverbsim/spec"
+)
+
+// layout is what a configuration comes to.
+type layout struct {
+	ops                core.DeviceOps
+	moreMask, lessMask uint64
+	uar                bool
+}
+
+// cmdOfOp are the write() commands that the core's default mask leaves out;
+// they come with their operation.
+var cmdOfOp = map[string]int{
+	"post_send": spec.IB_USER_VERBS_CMD_POST_SEND, "post_recv": spec.IB_USER_VERBS_CMD_POST_RECV,
+	"post_srq_recv": spec.IB_USER_VERBS_CMD_POST_SRQ_RECV, "poll_cq": spec.IB_USER_VERBS_CMD_POLL_CQ,
+	"req_notify_cq": spec.IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+}
+
+// configure works out a configuration: the default operations, with what it
+// names added, then taken away.
+func (d *Driver) configure(c Config) (layout, error) {
+	l := layout{}
+	known := map[string]operation{}
+	sets := map[string]func(*core.DeviceOps){}
+	for _, op := range d.operations() {
+		known[op.name] = op
+		sets[op.name] = op.dflt
+	}
+	for _, name := range c.Has {
+		if l.special(name, true) {
+			continue
+		}
+		op, ok := known[name]
+		if !ok {
+			return l, fmt.Errorf("stub: no operation %q", name)
+		}
+		sets[name] = op.with
+		if cmd, ok := cmdOfOp[name]; ok {
+			l.moreMask |= 1 << cmd
+		}
+	}
+	for _, name := range c.Lacks {
+		if l.special(name, false) {
+			continue
+		}
+		if _, ok := known[name]; !ok {
+			return l, fmt.Errorf("stub: no operation %q", name)
+		}
+		sets[name] = nil
+	}
+	l.ops.MmapFree = d.mmapFree
+	for _, set := range sets {
+		if set != nil {
+			set(&l.ops)
+		}
+	}
+	return l, nil
+}
+
+// special takes a name that is no operation: uar, or mask<N>.
+func (l *layout) special(name string, has bool) bool {
+	if name == "uar" {
+		l.uar = has
+		return true
+	}
+	digits, ok := strings.CutPrefix(name, "mask")
+	n, err := strconv.ParseUint(digits, 10, 8)
+	if !ok || err != nil || n >= 64 {
+		return false
+	}
+	if has {
+		l.moreMask |= 1 << n
+	} else {
+		l.lessMask |= 1 << n
+	}
+	return true
+}
