@@ -182,11 +182,12 @@ func uverbsQueryPort(b *kernel.Bundle) error {
 	if err := request(b, &cmd); err != nil {
 		return err
 	}
-	var attr core.PortAttr
-	if err := core.QueryPort(b.Task(), dev, uint32(cmd.PortNum), &attr); err != nil {
+	attr := portAttrs.Get().(*core.PortAttr)
+	defer portAttrs.Put(attr)
+	if err := core.QueryPort(b.Task(), dev, uint32(cmd.PortNum), attr); err != nil {
 		return err
 	}
 	var resp spec.QueryPortResp
-	copyPortAttrToResp(&attr, &resp, dev, cmd.PortNum)
+	copyPortAttrToResp(b.Trace(), attr, &resp, dev)
 	return response(b, &resp)
 }

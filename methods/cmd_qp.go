@@ -148,6 +148,13 @@ func newQP(b *kernel.Bundle, o *uobject.Object, cmd *spec.ExCreateQP, attr *core
 	return core.CreateQPUser(dev, pd, attr, &b.DriverUdata, o)
 }
 
+// Which send work requests make a completion (enum ib_sig_type in
+// include/rdma/ib_verbs.h).
+const (
+	signalAllWR = 0 // IB_SIGNAL_ALL_WR
+	signalReqWR = 1 // IB_SIGNAL_REQ_WR
+)
+
 // lookupQPUses looks up what a QP other than an XRC target is made of, in the
 // order SRQ, receive CQ, send CQ, PD. A receive CQ with the send CQ's handle
 // is not looked up by itself; a QP with an indirection table has none, and

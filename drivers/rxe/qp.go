@@ -33,13 +33,12 @@ type rxeQP struct {
 
 	sendTask, recvTask task
 
-	stateLock     trace.Mutex // state_lock, over what follows
-	attr          core.QPAttr
-	valid         bool // between creation and destruction
-	priAV, altAV  spec.RxeAV
-	reqWQEIndex   uint32 // of the element to be sent next (req.wqe_index)
-	sqPSN, rqPSN  uint32 // of the next packet sent, and expected (req.psn, resp.psn)
-	lastRecvState uint8
+	stateLock    trace.Mutex // state_lock, over what follows
+	attr         core.QPAttr
+	valid        bool // between creation and destruction
+	priAV, altAV spec.RxeAV
+	reqWQEIndex  uint32 // of the element to be sent next (req.wqe_index)
+	sqPSN, rqPSN uint32 // of the next packet sent, and expected (req.psn, resp.psn)
 }
 
 func toRqp(qp *core.QP) *rxeQP { return qp.Driver.(*rxeQP) }

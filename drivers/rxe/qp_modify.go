@@ -107,9 +107,6 @@ func (qp *rxeQP) fromAttr(t *trace.Task, attr *core.QPAttr, mask uint32) error {
 // it is.
 func (qp *rxeQP) setState(t *trace.Task, attr *core.QPAttr, mask uint32) error {
 	qp.stateLock.Lock(t)
-	if mask&spec.IB_QP_CUR_STATE != 0 {
-		qp.attr.CurState = attr.State
-	}
 	err := qp.chkState(t, attr, mask)
 	if err == nil {
 		qp.attr.State = attr.State
@@ -192,8 +189,8 @@ var qpAttrs = []struct {
 
 const psnMask = 0xffffff // BTH_PSN_MASK
 
-// roundupPow2 is roundup_pow_of_two of include/linux/log2.h, and 0 for 0. The
-// largest power that fits is 128.
+// roundupPow2 is roundup_pow_of_two of include/linux/log2.h, and 0 for 0. Above
+// 128 it is 256, of which the attribute's 8 bits keep 0.
 func roundupPow2(n uint8) uint8 {
 	if n == 0 {
 		return 0
