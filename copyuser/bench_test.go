@@ -126,3 +126,23 @@ func BenchmarkMmapMunmap(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkPin is what a DMA of the device costs.
+func BenchmarkPin(b *testing.B) {
+	m := copyuser.NewAddressSpace()
+	pin, err := m.Pin(mapAnon(b, m, 2), 2*copyuser.PageSize, true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	buf := make([]byte, 64)
+	for name, f := range map[string]func([]byte, int64) (int, error){"ReadAt": pin.ReadAt, "WriteAt": pin.WriteAt} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := f(buf, 64); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"uverbsim/copyuser"
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
@@ -35,6 +36,8 @@ type Umem struct {
 	Address uint64 // where the user has it
 	Length  uint64 // bytes
 	Pin     *copyuser.Pin
+
+	Writable bool // pinned for writing
 
 	mm *copyuser.AddressSpace
 }
@@ -90,7 +93,8 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		mm.SubPinnedVM(int64(n))
 		return nil, err
 	}
-	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, mm: mm}, nil
+	writable := access&accessWritable != 0
+	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, Writable: writable, mm: mm}, nil
 }
 
 func pinUser(t *trace.Task, mm *copyuser.AddressSpace, addr, size uint64, access uint32) (*copyuser.Pin, error) {
@@ -98,6 +102,22 @@ func pinUser(t *trace.Task, mm *copyuser.AddressSpace, addr, size uint64, access
 		return nil, rule.UmemNoMemory
 	}
 	return mm.Pin(copyuser.Addr(addr), size, access&accessWritable != 0)
+}
+
+// CheckRereg says whether the memory, as it is pinned, can be used with other
+// access rights. It models ib_umem_check_rereg in
+// drivers/infiniband/core/umem.c; flags are IB_MR_REREG_….
+//
+// Errors: umem/rereg-read-only.
+func (u *Umem) CheckRereg(t *trace.Task, flags, access uint32) error {
+	defer t.Enter(trace.Core, "ib_umem_check_rereg").Leave()
+	if u == nil || flags&(spec.IB_MR_REREG_ACCESS|spec.IB_MR_REREG_TRANS) != spec.IB_MR_REREG_ACCESS {
+		return nil
+	}
+	if access&accessWritable != 0 && !u.Writable {
+		return rule.UmemReregReadOnly
+	}
+	return nil
 }
 
 // Release unpins the memory; nil is released already. It models

@@ -39,7 +39,7 @@ type Bundle struct {
 }
 
 // scratchSize bounds the answers that are put together in the bundle itself.
-const scratchSize = 256
+const scratchSize = 320
 
 // attr is a struct uverbs_attr: one attribute after its processing.
 type attr struct {
@@ -145,7 +145,7 @@ func (b *Bundle) APIObject(id uint16) *uobject.Type { return b.file.Device.API.o
 // Udata returns the driver's part of the request.
 func (b *Bundle) Udata() *core.Udata { return &b.DriverUdata }
 
-// Scratch returns n bytes of zeros, at most 256, to put an answer together in.
+// Scratch returns n bytes of zeros, at most 320, to put an answer together in.
 // They are the caller's until its next call of Scratch.
 func (b *Bundle) Scratch(n int) []byte {
 	s := b.scratch[:n]

@@ -154,16 +154,13 @@ func copyWCToUser(b *kernel.Bundle, dest copyuser.Addr, wc *core.WC) error {
 		PortNum:      wc.PortNum,
 	}
 	copy(spec.Bytes(&tmp.Ex), wc.Imm[:])
-	raw := b.Scratch(wcSize)
+	raw := b.Scratch(spec.WCSize)
 	copy(raw, spec.Bytes(&tmp))
 	if !copyuser.CopyToUser(t, b.Task().Mem, dest, raw) {
 		return rule.CmdCQPollWCFault
 	}
 	return nil
 }
-
-// wcSize is the size of a struct ib_uverbs_wc, in bytes.
-const wcSize = 48
 
 // uverbsPollCQ takes completions out of a queue. They are written behind the
 // response, whose size the user is trusted with; one that cannot be written is
@@ -183,7 +180,7 @@ func uverbsPollCQ(b *kernel.Bundle) error {
 	}
 	defer uobjPutRead(o, b)
 	header := b.UCore.Out
-	data := header + copyuser.Addr(len(spec.Bytes(&spec.PollCQResp{})))
+	data := header + spec.PollCQRespSize
 	var resp spec.PollCQResp
 	for resp.Count < cmd.Ne {
 		wcs, err := cq.Device.Ops.PollCQ(b.Task(), cq, 1)
@@ -196,10 +193,10 @@ func uverbsPollCQ(b *kernel.Bundle) error {
 		if err := copyWCToUser(b, data, &wcs[0]); err != nil {
 			return err
 		}
-		data += wcSize
+		data += spec.WCSize
 		resp.Count++
 	}
-	raw := b.Scratch(len(spec.Bytes(&resp)))
+	raw := b.Scratch(spec.PollCQRespSize)
 	copy(raw, spec.Bytes(&resp))
 	if !copyuser.CopyToUser(b.Trace(), b.Task().Mem, header, raw) {
 		return rule.CmdCQPollFault

@@ -21,37 +21,24 @@ import (
 // bytes: a larger kmalloc always fails.
 const kmallocMax = 4 << 20
 
-// sgeSize is the size of a struct ib_uverbs_sge and of a struct ib_sge, in
-// bytes.
-const sgeSize = 16
-
-// maxSGEs is the number of pieces from which on a work request's allocation
-// would overflow 32 bits, for a work request of size bytes in the kernel.
-func maxSGEs(size uint32) uint32 {
-	return (math.MaxUint32 - (size+sgeSize-1)&^(sgeSize-1)) / sgeSize
-}
-
-// Sizes of the kernel's work requests, in bytes.
-const (
-	sizeofSendWR   = 48 // struct ib_send_wr
-	sizeofUDWR     = 80 // struct ib_ud_wr
-	sizeofRDMAWR   = 64 // struct ib_rdma_wr
-	sizeofAtomicWR = 96 // struct ib_atomic_wr
-	sizeofRecvWR   = 32 // struct ib_recv_wr
-)
+// maxSGEs is the number of pieces from which on the size of a work request's
+// allocation would not fit into 32 bits. The kernel's bound depends a little on
+// the opcode; no request can tell, since what comes here is either as small as
+// the request or near 2^32.
+const maxSGEs = math.MaxUint32/spec.SGESize - 8
 
 // copySGEs copies n pieces of memory; false is a fault.
 func copySGEs(b *kernel.Bundle, from copyuser.Addr, n uint32) ([]core.SGE, bool) {
-	raw := make([]byte, n*sgeSize)
+	raw := make([]byte, n*spec.SGESize)
 	if !copyuser.CopyFromUser(b.Trace(), b.Task().Mem, raw, from) {
 		return nil, false
 	}
 	sges := make([]core.SGE, n)
 	for i := range sges {
 		sges[i] = core.SGE{
-			Addr:   binary.LittleEndian.Uint64(raw[i*sgeSize:]),
-			Length: binary.LittleEndian.Uint32(raw[i*sgeSize+8:]),
-			LKey:   binary.LittleEndian.Uint32(raw[i*sgeSize+12:]),
+			Addr:   binary.LittleEndian.Uint64(raw[i*spec.SGESize:]),
+			Length: binary.LittleEndian.Uint32(raw[i*spec.SGESize+8:]),
+			LKey:   binary.LittleEndian.Uint32(raw[i*spec.SGESize+12:]),
 		}
 	}
 	return sges, true
@@ -78,14 +65,14 @@ func uverbsPostSend(b *kernel.Bundle) error {
 	if err != nil {
 		return err
 	}
-	sgls, err := it.nextPtr(uint64(cmd.SGECount) * sgeSize)
+	sgls, err := it.nextPtr(uint64(cmd.SGECount) * spec.SGESize)
 	if err != nil {
 		return err
 	}
 	if err := it.finish(); err != nil {
 		return err
 	}
-	if cmd.WQESize < uint32(len(spec.Bytes(&spec.SendWR{}))) {
+	if cmd.WQESize < spec.SendWRSize {
 		return rule.CmdPostSendSize
 	}
 	if cmd.WQESize > kmallocMax || b.Trace().Fail(trace.Alloc, "ib_uverbs_send_wr") {
@@ -116,8 +103,11 @@ type sendPoster struct {
 
 // post is the part of uverbsPostSend that holds the QP.
 func (s *sendPoster) post(wqes copyuser.Addr) error {
-	// Only the known part of a work request is looked at, but all is copied.
-	raw := make([]byte, s.cmd.WQESize)
+	var raw []byte
+	if s.cmd.WRCount > 0 {
+		// Only the known part of a work request is looked at, but all is copied.
+		raw = make([]byte, s.cmd.WQESize)
+	}
 	for i := range uint64(s.cmd.WRCount) {
 		at := wqes + copyuser.Addr(i*uint64(s.cmd.WQESize))
 		if !copyuser.CopyFromUser(s.b.Trace(), s.b.Task().Mem, raw, at) {
@@ -158,7 +148,7 @@ func (s *sendPoster) add(u *spec.SendWR) error {
 		if wr.SGList, ok = copySGEs(s.b, s.sgl, u.NumSGE); !ok {
 			return rule.CmdPostSendSGEFault
 		}
-		s.sgl += copyuser.Addr(u.NumSGE) * sgeSize
+		s.sgl += copyuser.Addr(u.NumSGE) * spec.SGESize
 		s.used += u.NumSGE
 	}
 	s.wrs = append(s.wrs, wr)
@@ -168,7 +158,6 @@ func (s *sendPoster) add(u *spec.SendWR) error {
 // fillOpcode fills in what an opcode adds to a work request. A UD QP knows
 // sends only, which go to an address handle.
 func (s *sendPoster) fillOpcode(wr *core.SendWR, u *spec.SendWR) error {
-	size := uint32(sizeofSendWR)
 	var rdma spec.SendWRRDMA
 	var atomic spec.SendWRAtomic
 	var ud spec.SendWRUD
@@ -176,7 +165,7 @@ func (s *sendPoster) fillOpcode(wr *core.SendWR, u *spec.SendWR) error {
 		if u.Opcode != spec.IB_UVERBS_WR_SEND && u.Opcode != spec.IB_UVERBS_WR_SEND_WITH_IMM {
 			return rule.CmdPostSendUDOpcode
 		}
-		if err := s.allocWR(sizeofUDWR, u.NumSGE); err != nil {
+		if err := s.allocWR(u.NumSGE); err != nil {
 			return err
 		}
 		copy(spec.Bytes(&ud), spec.Bytes(&u.WR))
@@ -190,11 +179,9 @@ func (s *sendPoster) fillOpcode(wr *core.SendWR, u *spec.SendWR) error {
 	}
 	switch u.Opcode {
 	case spec.IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, spec.IB_UVERBS_WR_RDMA_WRITE, spec.IB_UVERBS_WR_RDMA_READ:
-		size = sizeofRDMAWR
 		copy(spec.Bytes(&rdma), spec.Bytes(&u.WR))
 		wr.RemoteAddr, wr.RKey = rdma.RemoteAddr, rdma.Rkey
 	case spec.IB_UVERBS_WR_ATOMIC_CMP_AND_SWP, spec.IB_UVERBS_WR_ATOMIC_FETCH_AND_ADD:
-		size = sizeofAtomicWR
 		copy(spec.Bytes(&atomic), spec.Bytes(&u.WR))
 		wr.RemoteAddr, wr.RKey = atomic.RemoteAddr, atomic.Rkey
 		wr.CompareAdd, wr.Swap = atomic.CompareAdd, atomic.Swap
@@ -202,14 +189,14 @@ func (s *sendPoster) fillOpcode(wr *core.SendWR, u *spec.SendWR) error {
 	default:
 		return rule.CmdPostSendOpcode
 	}
-	return s.allocWR(size, u.NumSGE)
+	return s.allocWR(u.NumSGE)
 }
 
 // allocWR models alloc_wr in drivers/infiniband/core/uverbs_cmd.c.
-func (s *sendPoster) allocWR(size, sges uint32) error {
+func (s *sendPoster) allocWR(sges uint32) error {
 	t := s.b.Trace()
 	defer t.EnterInlined(trace.Uverbs, "alloc_wr").Leave()
-	if sges >= maxSGEs(size) || t.Fail(trace.Alloc, "ib_send_wr") {
+	if sges >= maxSGEs || t.Fail(trace.Alloc, "ib_send_wr") {
 		return rule.CmdPostSendWRNoMemory
 	}
 	return nil
@@ -230,14 +217,14 @@ func unmarshallRecv(it *reqIter, wrCount, wqeSize, sgeCount uint32) ([]core.Recv
 	b := it.b
 	t := b.Trace()
 	defer t.Enter(trace.Uverbs, "ib_uverbs_unmarshall_recv").Leave()
-	if wqeSize < uint32(len(spec.Bytes(&spec.RecvWR{}))) {
+	if wqeSize < spec.RecvWRSize {
 		return nil, rule.CmdPostRecvSize
 	}
 	wqes, err := it.nextPtr(uint64(wqeSize) * uint64(wrCount))
 	if err != nil {
 		return nil, err
 	}
-	sgl, err := it.nextPtr(uint64(sgeCount) * sgeSize)
+	sgl, err := it.nextPtr(uint64(sgeCount) * spec.SGESize)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +234,10 @@ func unmarshallRecv(it *reqIter, wrCount, wqeSize, sgeCount uint32) ([]core.Recv
 	if wqeSize > kmallocMax || t.Fail(trace.Alloc, "ib_uverbs_recv_wr") {
 		return nil, rule.CmdPostRecvNoMemory
 	}
-	raw := make([]byte, wqeSize)
+	var raw []byte
+	if wrCount > 0 {
+		raw = make([]byte, wqeSize)
+	}
 	used := uint32(0)
 	var wrs []core.RecvWR
 	for i := range uint64(wrCount) {
@@ -259,7 +249,7 @@ func unmarshallRecv(it *reqIter, wrCount, wqeSize, sgeCount uint32) ([]core.Recv
 		if u.NumSGE+used > sgeCount {
 			return nil, rule.CmdPostRecvSGECount
 		}
-		if u.NumSGE >= maxSGEs(sizeofRecvWR) {
+		if u.NumSGE >= maxSGEs {
 			return nil, rule.CmdPostRecvManySGEs
 		}
 		if t.Fail(trace.Alloc, "ib_recv_wr") {
@@ -271,7 +261,7 @@ func unmarshallRecv(it *reqIter, wrCount, wqeSize, sgeCount uint32) ([]core.Recv
 			if wr.SGList, ok = copySGEs(b, sgl, u.NumSGE); !ok {
 				return nil, rule.CmdPostRecvSGEFault
 			}
-			sgl += copyuser.Addr(u.NumSGE) * sgeSize
+			sgl += copyuser.Addr(u.NumSGE) * spec.SGESize
 			used += u.NumSGE
 		}
 		wrs = append(wrs, wr)

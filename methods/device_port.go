@@ -39,7 +39,7 @@ func queryPort(b *kernel.Bundle) error {
 		return err
 	}
 	var resp spec.QueryPortRespEx
-	copyPortAttrToResp(b, attr, &resp.LegacyResp, dev)
+	copyPortAttrToResp(b.Trace(), attr, &resp.LegacyResp, dev)
 	resp.PortCapFlags2 = attr.PortCapFlags2
 	resp.ActiveSpeedEx = uint32(attr.ActiveSpeed)
 	raw := b.Scratch(len(spec.Bytes(&resp)))
@@ -50,8 +50,8 @@ func queryPort(b *kernel.Bundle) error {
 // copyPortAttrToResp fills in what QUERY_PORT has always told. Speeds above
 // NDR do not fit and are told as NDR. It models copy_port_attr_to_resp in
 // drivers/infiniband/core/uverbs_std_types_device.c, without OPA.
-func copyPortAttrToResp(b *kernel.Bundle, attr *core.PortAttr, resp *spec.QueryPortResp, dev *core.Device) {
-	defer b.Trace().Enter(trace.Uverbs, "copy_port_attr_to_resp").Leave()
+func copyPortAttrToResp(t *trace.Task, attr *core.PortAttr, resp *spec.QueryPortResp, dev *core.Device) {
+	defer t.Enter(trace.Uverbs, "copy_port_attr_to_resp").Leave()
 	resp.State = attr.State
 	resp.MaxMtu = attr.MaxMTU
 	resp.ActiveMtu = attr.ActiveMTU

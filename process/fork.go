@@ -16,8 +16,7 @@ func (t *Task) Fork() (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	child := New(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), Trace: t.Trace})
-	child.Mem = mem
+	child := newProcess(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), Trace: t.Trace}, mem)
 	child.files.dup(&t.files)
 	return child, nil
 }

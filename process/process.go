@@ -49,6 +49,10 @@ type Process struct {
 
 // New returns a process with an empty memory, no descriptors, and one task.
 func New(vfs VFS, opts Options) *Process {
+	return newProcess(vfs, opts, copyuser.NewAddressSpace())
+}
+
+func newProcess(vfs VFS, opts Options, mem *copyuser.AddressSpace) *Process {
 	if opts.Cred == nil {
 		opts.Cred = Root()
 	}
@@ -62,7 +66,7 @@ func New(vfs VFS, opts Options) *Process {
 	if opts.PID == 0 {
 		opts.PID = int(lastPID.Add(1))
 	}
-	p := &Process{PID: opts.PID, Mem: copyuser.NewAddressSpace(), vfs: vfs, killed: make(chan struct{})}
+	p := &Process{PID: opts.PID, Mem: mem, vfs: vfs, killed: make(chan struct{})}
 	p.left = sync.NewCond(&p.mu)
 	limits := *opts.Limits
 	p.cred.Store(opts.Cred)

@@ -120,3 +120,30 @@ var (
 var MLX5Unmodelled = add(Rule{"mlx5/unmodelled", syscall.ENOSYS, "", "",
 	"this method of the mlx5 driver is outside the model",
 	"Run the call on a real device."})
+
+const mlx5StdTypes = "drivers/infiniband/hw/mlx5/std_types.c"
+
+// The refusals of std_types.c of mlx5_ib.
+var (
+	MLX5QueryPortFault = add(Rule{"mlx5-query-port/port-fault", syscall.EFAULT, "UVERBS_HANDLER(MLX5_IB_METHOD_QUERY_PORT)", mlx5StdTypes,
+		"the port's number cannot be read",
+		"Pass the number in the attribute itself."})
+	MLX5QueryPortPort = add(Rule{"mlx5-query-port/port", syscall.EINVAL, "UVERBS_HANDLER(MLX5_IB_METHOD_QUERY_PORT)", mlx5StdTypes,
+		"the device has no such port",
+		"Use a port from 1 to the number that QUERY_DEVICE says."})
+	MLX5DataDirectNone = add(Rule{"mlx5-data-direct/none", syscall.ENODEV, "UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH)", mlx5StdTypes,
+		"the device has no function for direct access to the memory of other devices",
+		"Do without it."})
+)
+
+const coreAddr = "drivers/infiniband/core/addr.c"
+
+// What becomes of the resolution of an address.
+var (
+	MLX5NetNoRoute = add(Rule{"mlx5-net/no-route", syscall.ENETUNREACH, "rdma_resolve_ip", coreAddr,
+		"no route leads from the source's network device to the destination",
+		"Use a destination on the device's own subnets."})
+	MLX5NetNoNeighbour = add(Rule{"mlx5-net/no-neighbour", syscall.ETIMEDOUT, "rdma_resolve_ip", coreAddr,
+		"nobody answered for the destination's address",
+		"Use an address of the device itself; the model has no other node on the network."})
+)

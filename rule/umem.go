@@ -24,4 +24,7 @@ var (
 	UmemNoMemory = add(Rule{"umem/no-memory", syscall.ENOMEM, "ib_umem_get", umemFile,
 		"There was no memory to pin the pages.",
 		"Free memory and call again."})
+	UmemReregReadOnly = add(Rule{"umem/rereg-read-only", syscall.EACCES, "ib_umem_check_rereg", umemFile,
+		"The region shall become writable, and its memory was pinned for reading only.",
+		"Give the new memory along with the new access rights, or register the region anew."})
 )

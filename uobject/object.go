@@ -135,6 +135,9 @@ func (o *Object) Context() Context { return o.context }
 // Usecnt returns the use count: -1 locked exclusively, 0 free, n readers.
 func (o *Object) Usecnt() int32 { return o.usecnt.Load() }
 
+// Refs returns the number of references.
+func (o *Object) Refs() int32 { return o.ref.Load() }
+
 // Get takes a reference (uverbs_uobject_get).
 func (o *Object) Get(t *trace.Task) {
 	t.Before(trace.Ref, o.typ.Name)

@@ -1,6 +1,8 @@
 package rxe
 
 import (
+	"net/netip"
+
 	"uverbsim/core"
 	"uverbsim/rule"
 	"uverbsim/spec"
@@ -78,10 +80,10 @@ func (d *rxeDev) chkAttr(t *trace.Task, attr *core.AHAttr) error {
 // networkType says by which protocol packets from a GID go, RXE_NETWORK_TYPE_…;
 // 0 where the table has no GID.
 func (d *rxeDev) networkType(sgidIndex uint8) uint8 {
-	if int(sgidIndex) >= len(d.gids) {
+	if int(sgidIndex) >= len(d.ib.GIDs) {
 		return 0
 	}
-	if d.gids[sgidIndex].Is4In6() {
+	if netip.AddrFrom16(d.ib.GIDs[sgidIndex].GID).Is4In6() {
 		return spec.RXE_NETWORK_TYPE_IPV4
 	}
 	return spec.RXE_NETWORK_TYPE_IPV6

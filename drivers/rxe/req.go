@@ -39,12 +39,22 @@ func (qp *rxeQP) requester(t *trace.Task) {
 	}
 }
 
+// sendWQEState is where the state lies in a struct rxe_send_wqe, and
+// wqeStatePosted the one that elements begin with (enum wqe_state of
+// drivers/infiniband/sw/rxe/rxe_verbs.h).
+const (
+	sendWQEState   = 148
+	wqeStatePosted = 0
+)
+
 // checkSQDrained says whether the send queue has just become drained: nothing
 // that was begun is left in it. It is the first part of req_check_sq_drain_done
 // in drivers/infiniband/sw/rxe/rxe_req.c. The caller holds the state lock.
 func (qp *rxeQP) checkSQDrained() bool {
 	q := qp.sq.queue
-	if qp.attr.SQDraining == 0 || qp.reqWQEIndex != q.consumer(fromClient) {
+	cons := q.consumer(fromClient)
+	if qp.attr.SQDraining == 0 || qp.reqWQEIndex != cons ||
+		q.buf.word(q.at(cons)+sendWQEState) != wqeStatePosted {
 		return false
 	}
 	qp.attr.SQDraining = 0

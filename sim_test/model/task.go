@@ -66,7 +66,15 @@ func (t *Task) FcntlDupFD(fd, min int, cloexec bool) (int, error) {
 }
 
 // SendFD implements player.Files. What is passed is closed by an exec.
-func (t *Task) SendFD(fd int, to player.Task) (int, error) { return t.t.SendFD(fd, to.(*Task).t) }
+func (t *Task) SendFD(fd int, to player.Task) (int, error) {
+	dst := to.(*Task).t
+	n, err := t.t.SendFD(fd, dst)
+	if err != nil {
+		return n, err
+	}
+	_, err = dst.Ioctl(n, process.FIOCLEX, 0)
+	return n, err
+}
 
 // FDs implements player.Files.
 func (t *Task) FDs() []int { return t.t.FDs() }

@@ -1,0 +1,55 @@
+package rxe
+
+import (
+	"net/netip"
+
+	"uverbsim/core"
+	"uverbsim/process"
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// gidTable makes the table of GIDs as drivers/infiniband/core/roce_gid_mgmt.c
+// does for a device that speaks RoCE v2 only: the default GID first, then one
+// for each address.
+func gidTable(cfg *Config) []core.GIDAttr {
+	linkLocal := [16]byte{0: 0xfe, 1: 0x80}
+	guid := eui48(cfg.MAC)
+	copy(linkLocal[8:], guid[:])
+	addrs := [][16]byte{linkLocal}
+	for _, a := range cfg.Addrs {
+		addrs = append(addrs, a.As16())
+	}
+	var gids []core.GIDAttr
+	for i, gid := range addrs {
+		gids = append(gids, core.GIDAttr{
+			GID: gid, Index: uint32(i), Port: numPorts,
+			Type: spec.IB_UVERBS_GID_TYPE_ROCE_V2, Ifindex: ifindex,
+		})
+	}
+	return gids
+}
+
+// ifindex is the interface's number: the first after the loopback's.
+const ifindex = 2
+
+// defaultHopLimit is what packets are allowed unless the route says otherwise.
+const defaultHopLimit = 64
+
+// network is what the interface is connected to: a dummy interface, which asks
+// nobody for a MAC address (IFF_NOARP) and takes its own.
+type network struct {
+	mac [6]byte
+}
+
+// resolve finds the MAC address that packets from one GID to another go to. It
+// models rdma_resolve_ip in drivers/infiniband/core/addr.c for a network where
+// every address has a route.
+//
+// Errors: rxe/addr-family.
+func (n network) resolve(_ *process.Task, sgid *core.GIDAttr, dgid [16]byte) (mac [6]byte, hopLimit uint8, err error) {
+	if netip.AddrFrom16(sgid.GID).Is4In6() != netip.AddrFrom16(dgid).Is4In6() {
+		return mac, 0, rule.RxeAddrFamily
+	}
+	return n.mac, defaultHopLimit, nil
+}
