@@ -147,6 +147,27 @@ func TestNoFault(t *testing.T) {
 	require.ErrorIs(t, err, rule.PinFault)
 }
 
+// TestFaultTwice: of two faults on one page the first to finish decides, and
+// what was stored by then is kept.
+func TestFaultTwice(t *testing.T) {
+	m := copyuser.NewAddressSpace()
+	var a copyuser.Addr
+	faults := 0
+	req := device(1, rw, syscall.MAP_SHARED, &copyuser.AreaOps{Fault: func(*copyuser.Area, int) (*copyuser.Page, bool) {
+		if faults++; faults == 1 {
+			require.True(t, m.Store(a, []byte("first")))
+		}
+		return copyuser.NewPage(), true
+	}})
+	var err error
+	a, err = m.Mmap(nil, req)
+	require.NoError(t, err)
+	got := make([]byte, 5)
+	require.True(t, m.Load(a, got))
+	require.Equal(t, 2, faults)
+	require.Equal(t, "first", string(got))
+}
+
 // TestPrivatePage: a private mapping shows the driver's page until it is
 // written, and has a copy of its own from then on.
 func TestPrivatePage(t *testing.T) {

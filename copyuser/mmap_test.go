@@ -440,6 +440,22 @@ func TestMremap(t *testing.T) {
 	require.True(t, m.Store(fixed, pattern(ps)), "the mapping there was replaced")
 }
 
+// TestMremapMerge: untouched memory joins its new neighbour; what has pages
+// keeps the offsets that it had, and stays an area of its own.
+func TestMremapMerge(t *testing.T) {
+	for touched, areas := range map[bool]int{false: 1, true: 2} {
+		m := copyuser.NewAddressSpace()
+		a, b := mapAnon(t, m, 1), mapAnon(t, m, 1)
+		if touched {
+			require.True(t, m.Store(b, []byte{1}))
+		}
+		_, err := m.Mremap(nil, b, ps, ps, copyuser.MREMAP_MAYMOVE|copyuser.MREMAP_FIXED, a+ps)
+		require.NoError(t, err)
+		require.Equal(t, areas, m.Areas(), "touched %v", touched)
+		require.Equal(t, "xx", readable(m, a, 2))
+	}
+}
+
 // TestMremapShared: an old length of 0 maps shared memory a second time.
 func TestMremapShared(t *testing.T) {
 	m := copyuser.NewAddressSpace()

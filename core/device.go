@@ -18,6 +18,7 @@ type Device struct {
 	NodeType       uint8  // enum rdma_node_type
 	UverbsCmdMask  uint64 // bit N: the write() command N
 	LinkLayer      uint8  // IB_LINK_LAYER_…, of every port
+	RawPacket      bool   // the ports carry Ethernet frames and nothing else (RDMA_CORE_PORT_RAW_PACKET)
 	Attr           DeviceAttr
 	GIDTblLen      int32     // entries of each port's GID table
 	GIDs           []GIDAttr // the valid ones, in the order of port and index

@@ -30,7 +30,7 @@ type mmapEntries struct {
 //
 // Errors: umap/no-offset.
 func (c *Ucontext) InsertMmapEntry(t *trace.Task, e *MmapEntry, length uint64, min, max uint32) error {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_insert_range").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_entry_insert_range").Leave()
 	c.Umaps.lock.Lock(t)
 	defer c.Umaps.lock.Unlock(t)
 	x := &c.mmap
@@ -73,7 +73,7 @@ func (x *mmapEntries) free(min, max, n uint64) (uint64, bool) {
 // returns nil. It models rdma_user_mmap_entry_get in
 // drivers/infiniband/core/ib_core_uverbs.c.
 func (c *Ucontext) MmapEntryOf(t *trace.Task, a *copyuser.Area) *MmapEntry {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_get").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_entry_get").Leave()
 	if a.Flags&copyuser.VM_SHARED == 0 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (c *Ucontext) MmapEntryOf(t *trace.Task, a *copyuser.Area) *MmapEntry {
 // returns nil. It models rdma_user_mmap_entry_get_pgoff in
 // drivers/infiniband/core/ib_core_uverbs.c.
 func (c *Ucontext) MmapEntryAt(t *trace.Task, pgoff uint64) *MmapEntry {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_get_pgoff").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_entry_get_pgoff").Leave()
 	if pgoff > 1<<32-1 {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (e *MmapEntry) get(t *trace.Task) {
 // are free again and the driver is told. It models rdma_user_mmap_entry_put in
 // drivers/infiniband/core/ib_core_uverbs.c.
 func (e *MmapEntry) Put(t *trace.Task) {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_put").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_entry_put").Leave()
 	x := &e.Ucontext.mmap
 	x.mu.Lock(t)
 	e.ref--
@@ -138,7 +138,7 @@ func (e *MmapEntry) Put(t *trace.Task) {
 // It models rdma_user_mmap_entry_remove in
 // drivers/infiniband/core/ib_core_uverbs.c.
 func (e *MmapEntry) Remove(t *trace.Task) {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_entry_remove").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_entry_remove").Leave()
 	if e == nil {
 		return
 	}

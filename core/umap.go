@@ -43,7 +43,7 @@ func (u *Umaps) Areas() int {
 //
 // Errors: umap/not-shared, umap/size, umap/no-memory.
 func (c *Ucontext) MmapIO(t *trace.Task, a *copyuser.Area, pages []*copyuser.Page, entry *MmapEntry) error {
-	defer t.Enter(trace.Uverbs, "rdma_user_mmap_io").Leave()
+	defer t.Enter(trace.Core, "rdma_user_mmap_io").Leave()
 	if a.Flags&copyuser.VM_SHARED == 0 {
 		return rule.UmapNotShared
 	}
@@ -63,7 +63,7 @@ func (c *Ucontext) MmapIO(t *trace.Task, a *copyuser.Area, pages []*copyuser.Pag
 // Track follows an area. It models rdma_umap_priv_init in
 // drivers/infiniband/core/ib_core_uverbs.c.
 func (u *Umaps) Track(t *trace.Task, a *copyuser.Area, entry *MmapEntry) {
-	defer t.Enter(trace.Uverbs, "rdma_umap_priv_init").Leave()
+	defer t.Enter(trace.Core, "rdma_umap_priv_init").Leave()
 	m := &umap{area: a, entry: entry}
 	if entry != nil {
 		entry.get(t)

@@ -62,7 +62,7 @@ func numPages(addr, size uint64) uint64 {
 // umem/memlock-limit, umem/no-memory, and those of the pin.
 func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) (*Umem, error) {
 	t := task.Trace
-	defer t.Enter(trace.Core, "ib_umem_get").Leave()
+	defer t.Enter(trace.Uverbs, "ib_umem_get").Leave()
 	const mask = copyuser.PageSize - 1
 	end := addr + size
 	if end < addr || (end+mask)&^mask < end {
@@ -110,7 +110,7 @@ func pinUser(t *trace.Task, mm *copyuser.AddressSpace, addr, size uint64, access
 //
 // Errors: umem/rereg-read-only.
 func (u *Umem) CheckRereg(t *trace.Task, flags, access uint32) error {
-	defer t.Enter(trace.Core, "ib_umem_check_rereg").Leave()
+	defer t.Enter(trace.Uverbs, "ib_umem_check_rereg").Leave()
 	if u == nil || flags&(spec.IB_MR_REREG_ACCESS|spec.IB_MR_REREG_TRANS) != spec.IB_MR_REREG_ACCESS {
 		return nil
 	}
@@ -123,10 +123,16 @@ func (u *Umem) CheckRereg(t *trace.Task, flags, access uint32) error {
 // Release unpins the memory; nil is released already. It models
 // ib_umem_release in drivers/infiniband/core/umem.c.
 func (u *Umem) Release(t *trace.Task) {
-	defer t.Enter(trace.Core, "ib_umem_release").Leave()
+	defer t.Enter(trace.Uverbs, "ib_umem_release").Leave()
 	if u == nil {
 		return
 	}
-	u.Pin.Unpin()
+	u.release(t)
 	u.mm.SubPinnedVM(int64(u.NumPages()))
+}
+
+// release models __ib_umem_release in drivers/infiniband/core/umem.c.
+func (u *Umem) release(t *trace.Task) {
+	defer t.Enter(trace.Uverbs, "__ib_umem_release").Leave()
+	u.Pin.Unpin()
 }

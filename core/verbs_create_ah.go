@@ -18,7 +18,7 @@ func CreateUserAH(pd *PD, attr *AHAttr, udata *Udata) (*AH, error) {
 	if err != nil {
 		return nil, err
 	}
-	if dev.LinkLayer == LinkLayerEthernet {
+	if dev.IsRoCE() {
 		if err := resolveEthDMAC(task, dev, attr, sgid); err != nil {
 			return nil, err
 		}

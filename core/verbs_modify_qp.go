@@ -41,7 +41,7 @@ func modifyQP(qp *QP, attr *QPAttr, mask uint32, udata *Udata) error {
 		if err != nil {
 			return err
 		}
-		if dev.LinkLayer == LinkLayerEthernet && qp.isConnected() {
+		if dev.IsRoCE() && qp.isConnected() {
 			if err := resolveEthDMAC(task, dev, &attr.AH, sgid); err != nil {
 				return err
 			}

@@ -20,7 +20,11 @@ func QueryPort(task *process.Task, dev *Device, port uint32, attr *PortAttr) err
 	return dev.Ops.QueryPort(task, dev, port, attr)
 }
 
+// IsRoCE says whether the device's ports speak RDMA over Ethernet
+// (rdma_protocol_roce in include/rdma/ib_verbs.h).
+func (d *Device) IsRoCE() bool { return d.LinkLayer == LinkLayerEthernet && !d.RawPacket }
+
 // IsGRHRequired says whether packets of the device's ports always carry a
 // global route header (rdma_is_grh_required in include/rdma/ib_verbs.h): those
 // of RoCE do.
-func (d *Device) IsGRHRequired() bool { return d.LinkLayer == LinkLayerEthernet }
+func (d *Device) IsGRHRequired() bool { return d.IsRoCE() }

@@ -191,7 +191,9 @@ type failing map[string]bool
 
 func (failing) Event(*trace.Task, *trace.Event) {}
 
-func (f failing) Fail(_ *trace.Task, s trace.Step, what string) bool { return s == trace.Alloc && f[what] }
+func (f failing) Fail(_ *trace.Task, s trace.Step, what string) bool {
+	return s == trace.Alloc && f[what]
+}
 
 // TestNoMemory: each allocation of a handler can fail, and leaves nothing.
 func TestNoMemory(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"uverbsim/rule"
 	"uverbsim/spec"
 	"uverbsim/trace"
+	"uverbsim/uobject"
 )
 
 // fake is a driver without hardware: its operations make empty objects with
@@ -25,7 +26,6 @@ type fake struct {
 	cq   *core.CQ  // likewise
 	srq  *core.SRQ // likewise
 	wq   *core.WQ  // likewise
-	acts []*core.FlowAction
 }
 
 func (f *fake) number() uint32 {
@@ -139,6 +139,7 @@ type rig struct {
 	nattrs  int           // of the last call
 	unplug  copyuser.Addr // an address that nothing is mapped at
 	changed func(*core.DeviceOps)
+	made    *uobject.Object // what the driver's own methods made last
 }
 
 type rigOption func(*rig)
@@ -169,7 +170,7 @@ func newRig(tb testing.TB, tr *trace.Task, opts ...rigOption) *rig {
 			{GID: [16]byte{10: 0xff, 11: 0xff, 12: 192, 14: 2, 15: 1}, Index: 1, Port: 1, Type: 2, Ifindex: 3},
 		}}
 	var err error
-	r.uverbs, err = r.m.Register(r.dev, kernel.Definitions{})
+	r.uverbs, err = r.m.Register(r.dev, r.makeDefs())
 	require.NoError(tb, err)
 	r.p = r.m.NewProcess(process.Options{Trace: tr})
 	r.fd = r.open()

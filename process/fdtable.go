@@ -125,20 +125,15 @@ func (d *fdTable) dup(from *fdTable) {
 }
 
 // Fget models fget in fs/file.c: it returns the file of a descriptor with one
-// more reference, or nil. A descriptor that is reserved has no file yet.
+// more reference, or nil. A descriptor that is reserved has no file yet. It is
+// taken without a lock: a file whose last reference goes in between has left
+// the table, which is looked at again.
 func (t *Task) Fget(fd int) *File {
 	for {
 		f := t.files.lookup(fd)
-		if f == nil {
-			return nil
-		}
-		if !f.GetNotZero() {
-			continue
-		}
-		if t.files.lookup(fd) == f {
+		if f == nil || f.GetNotZero() {
 			return f
 		}
-		f.Put(t)
 	}
 }
 

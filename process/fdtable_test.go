@@ -143,6 +143,10 @@ func TestDup(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, to, same)
 	require.Equal(t, []int{0, 1, 50, 100}, p.FDs())
+	other := open(t, p, 0)
+	require.Equal(t, 2, other, "the lower ones are free still")
+	require.NoError(t, p.Close(other))
+	n.released = nil
 	for _, fd := range []int{0, 100, 1} {
 		require.NoError(t, p.Close(fd))
 		require.Empty(t, n.released)

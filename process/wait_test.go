@@ -121,6 +121,40 @@ func TestWaitEvent(t *testing.T) {
 	require.Equal(t, answer{7, nil}, <-got)
 }
 
+// TestExitWaits: a call that no signal ends keeps the exiting process, its
+// memory and its descriptors.
+func TestExitWaits(t *testing.T) {
+	var queue process.WaitQueue
+	var ready atomic.Bool
+	looked := make(chan struct{}, 10)
+	n := newNode(process.FileOps{Ioctl: func(t *process.Task, _ *process.File, _ uint32, _ addr) (int64, error) {
+		t.WaitEvent(&queue, func() bool {
+			looked <- struct{}{}
+			return ready.Load()
+		})
+		return int64(t.FDCount()), nil
+	}})
+	p := process.New(n, process.Options{})
+	fd := open(t, p, 0)
+	a := buffer(t, p, "kept")
+	call := background(func() (int64, error) { return p.NewTask(nil).Ioctl(fd, 0, 0) })
+	<-looked
+	<-looked
+	exit := background(func() (int64, error) { p.Exit(); return 0, nil })
+	select {
+	case <-exit:
+		t.Fatal("the exit did not wait")
+	case <-time.After(20 * time.Millisecond):
+	}
+	require.Equal(t, "kept", text(t, p, a, 4))
+	ready.Store(true)
+	queue.WakeUp()
+	require.Equal(t, answer{1, nil}, <-call)
+	<-exit
+	require.Equal(t, []any{1}, n.released)
+	require.False(t, p.Mem.Load(a, make([]byte, 1)))
+}
+
 // TestCloseWhileReading: the read holds the file, which is released when it
 // returns.
 func TestCloseWhileReading(t *testing.T) {

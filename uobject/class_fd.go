@@ -63,13 +63,13 @@ func (fdClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 	ta := typ.attrs.Load()
 	fd, err := task.GetUnusedFD(true)
 	if err != nil {
-		o.Put(t)
+		o.put(t)
 		return nil, err
 	}
 	file, err := process.NewAnonFile(task, ta.FileOps, nil, ta.FDFlags)
 	if err != nil {
 		task.PutUnusedFD(fd)
-		o.Put(t)
+		o.put(t)
 		return nil, err
 	}
 	o.HW = file
@@ -134,5 +134,5 @@ func FDRelease(task *process.Task, file *process.File) {
 		f.HWDestroyRwsem.UpRead(t)
 	}
 	f.owner.Put(task)
-	o.Put(t)
+	o.put(t)
 }

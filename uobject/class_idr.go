@@ -44,14 +44,14 @@ func (idrClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 		return nil, err
 	}
 	if t.Fail(trace.ID, typ.Name) {
-		o.Put(t)
+		o.put(t)
 		return nil, rule.ObjectNoMemory
 	}
 	o.id = int64(o.file.handles.alloc(t))
 	t.Note(trace.Handle, typ.Name, uint64(o.id), 1, 0)
 	if o.charge, err = o.context.TryCharge(task); err != nil {
 		o.eraseHandle(t)
-		o.Put(t)
+		o.put(t)
 		return nil, err
 	}
 	return o, nil
@@ -106,7 +106,7 @@ func (idrClass) removeHandle(o *Object, attrs Attrs) {
 	t := attrs.Task().Trace
 	defer t.Enter(trace.Uverbs, "remove_handle_idr_uobject").Leave()
 	o.eraseHandle(t)
-	o.Put(t)
+	o.put(t)
 }
 
 // swapObjects models swap_idr_uobjects: fresh takes the number of old, which

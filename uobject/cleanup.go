@@ -30,7 +30,7 @@ func (f *File) DestroyAll(why RemoveReason, attrs Attrs) {
 // exclusively nobody else changes the list.
 func (f *File) cleanup(why RemoveReason, attrs Attrs) (progress bool) {
 	t := attrs.Task().Trace
-	defer t.EnterInlined(trace.Uverbs, "__uverbs_cleanup_ufile").Leave()
+	defer t.Enter(trace.Uverbs, "__uverbs_cleanup_ufile").Leave()
 	for o := f.uobjects.next; o != &f.uobjects; {
 		next := o.next
 		attrs.SetObjectContext(o.context)
@@ -58,7 +58,7 @@ func (f *File) Release(t *trace.Task) {
 		if o.HW != nil {
 			t.Warn("release_ufile_idr_uobject")
 		}
-		o.Put(t)
+		o.put(t)
 	}
 	f.handles.root.Store(nil)
 	f.handles.live = 0

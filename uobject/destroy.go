@@ -29,10 +29,10 @@ func destroy(o *Object, why RemoveReason, attrs Attrs) error {
 	}
 
 	if o.file.unlist(t, o) {
-		o.Put(t)
+		o.put(t)
 	}
 	if why == RemoveAbort {
-		o.Put(t)
+		o.put(t)
 	}
 	return nil
 }

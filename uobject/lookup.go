@@ -60,7 +60,7 @@ func (o *Object) lock(mode LookupMode, attrs Attrs) (*Object, error) {
 // putUnlocked gives back what a class's lookupGet gave.
 func (o *Object) putUnlocked(mode LookupMode, attrs Attrs) {
 	o.typ.class.lookupPut(o, attrs, mode)
-	o.Put(attrs.Task().Trace)
+	o.put(attrs.Task().Trace)
 }
 
 // LookupPut unlocks the object and drops the reference. It models

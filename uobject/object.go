@@ -163,6 +163,12 @@ func (o *Object) getUnlessZero(t *trace.Task) bool {
 // Put drops a reference and frees the object with the last one. It models
 // uverbs_uobject_put.
 func (o *Object) Put(t *trace.Task) {
+	defer t.Enter(trace.Uverbs, "uverbs_uobject_put").Leave()
+	o.put(t)
+}
+
+// put is Put for rdma_core.c itself, into which the compiler inlines it.
+func (o *Object) put(t *trace.Task) {
 	t.Before(trace.Ref, o.typ.Name)
 	n := o.ref.Add(-1)
 	t.Note(trace.Ref, o.typ.Name, uint64(o.id), ^uint64(0), 0)

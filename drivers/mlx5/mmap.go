@@ -5,25 +5,19 @@ import (
 	"uverbsim/core"
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
-// The commands in bits 8 to 15 of a page offset that is mapped (enum
-// mlx5_ib_mmap_cmd in include/uapi/rdma/mlx5-abi.h).
+// A page offset that is mapped has a command (enum mlx5_ib_mmap_cmd in
+// include/uapi/rdma/mlx5-abi.h) in its second byte and an index in the first and
+// the third. Offsets from command 9 on are given out to objects.
 const (
-	mmapRegularPage   = 0 // MLX5_IB_MMAP_REGULAR_PAGE
-	mmapContiguous    = 1 // MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES
-	mmapWCPage        = 2 // MLX5_IB_MMAP_WC_PAGE
-	mmapNCPage        = 3 // MLX5_IB_MMAP_NC_PAGE
-	mmapCoreClock     = 5 // MLX5_IB_MMAP_CORE_CLOCK
-	mmapAllocWC       = 6 // MLX5_IB_MMAP_ALLOC_WC
-	mmapClockInfo     = 7 // MLX5_IB_MMAP_CLOCK_INFO
-	mmapOffsetStart   = 9 // MLX5_IB_MMAP_OFFSET_START: from here on offsets are given out
-	mmapOffsetEnd     = 255
-	mmapClockInfoV1   = 0 // MLX5_IB_CLOCK_INFO_V1
-	mmapCmdShift      = 8
-	mmapCmdMask       = 0xff
+	mmapCmdShift      = 8    // MLX5_IB_MMAP_CMD_SHIFT
+	mmapCmdMask       = 0xff // MLX5_IB_MMAP_CMD_MASK
 	mmapIndexHighByte = 16
+	mmapOffsetStart   = 9   // MLX5_IB_MMAP_OFFSET_START
+	mmapOffsetEnd     = 255 // MLX5_IB_MMAP_OFFSET_END
 )
 
 // mmapCommand models get_command in drivers/infiniband/hw/mlx5/main.c.
@@ -56,7 +50,6 @@ type userMmapEntry struct {
 	typ     mmapType
 	address uint64 // of device memory, in the device's address range
 	pageIdx uint32
-	dm      *dmMemic // of mmapTypeMemic and mmapTypeMemicOp
 }
 
 // insert gives the entry an offset of its context. It models
@@ -85,18 +78,18 @@ func (d *Device) mmap(task *process.Task, ctx *core.Ucontext, a *copyuser.Area) 
 	defer t.Enter(moduleIB, "mlx5_ib_mmap").Leave()
 	c := toUcontext(ctx)
 	switch command := mmapCommand(a.Pgoff); command {
-	case mmapWCPage, mmapAllocWC:
+	case spec.MLX5_IB_MMAP_WC_PAGE, spec.MLX5_IB_MMAP_ALLOC_WC:
 		if !d.wcSupport(t) {
 			return rule.MLX5MmapNoWC
 		}
-		return c.mmapUAR(t, command == mmapAllocWC, a)
-	case mmapNCPage, mmapRegularPage:
+		return c.mmapUAR(t, command == spec.MLX5_IB_MMAP_ALLOC_WC, a)
+	case spec.MLX5_IB_MMAP_NC_PAGE, spec.MLX5_IB_MMAP_REGULAR_PAGE:
 		return c.mmapUAR(t, false, a)
-	case mmapContiguous:
+	case spec.MLX5_IB_MMAP_GET_CONTIGUOUS_PAGES:
 		return rule.MLX5MmapContiguous
-	case mmapCoreClock:
+	case spec.MLX5_IB_MMAP_CORE_CLOCK:
 		return c.mmapCoreClock(t, a)
-	case mmapClockInfo:
+	case spec.MLX5_IB_MMAP_CLOCK_INFO:
 		return d.mmapClockInfoPage(t, a)
 	}
 	return c.mmapOffset(t, a)
@@ -123,7 +116,7 @@ func (d *Device) mmapClockInfoPage(t *trace.Task, a *copyuser.Area) error {
 	if a.Len() != copyuser.PageSize || a.Flags&copyuser.VM_SHARED == 0 {
 		return rule.MLX5MmapInfoShape
 	}
-	if mmapIndex(a.Pgoff) != mmapClockInfoV1 {
+	if mmapIndex(a.Pgoff) != spec.MLX5_IB_CLOCK_INFO_V1 {
 		return rule.MLX5MmapInfoVersion
 	}
 	if a.Flags&(copyuser.VM_WRITE|copyuser.VM_EXEC) != 0 {
@@ -213,8 +206,6 @@ func (d *Device) mmapFree(t *trace.Task, entry *core.MmapEntry) {
 	defer t.Enter(moduleIB, "mlx5_ib_mmap_free").Leave()
 	e := entry.Driver.(*userMmapEntry)
 	switch e.typ {
-	case mmapTypeMemic, mmapTypeMemicOp:
-		d.dmMmapFree(t, e)
 	case mmapTypeVAR:
 		d.vars.free(t, e.pageIdx)
 	case mmapTypeUARWC, mmapTypeUARNC:

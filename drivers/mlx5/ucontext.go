@@ -75,7 +75,7 @@ func (d *Device) allocUcontext(ctx *core.Ucontext, udata *core.Udata) error {
 	}
 
 	if req.Flags&spec.MLX5_IB_ALLOC_UCTX_DEVX != 0 {
-		uid, err := d.devxCreate(task, true)
+		uid, err := d.devxCreate(t, task)
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (c *ucontext) setResp(t *trace.Task, resp *spec.Mlx5AllocUcontextResp) {
 		NumUarsPerPage:    1,
 		NumPorts:          uint16(d.IB.PhysPorts),
 		CmdsSuppUhw:       spec.MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE | spec.MLX5_USER_CMDS_SUPP_UHW_CREATE_AH,
-		ClockInfoVersions: 1 << mmapClockInfoV1,
+		ClockInfoVersions: 1 << spec.MLX5_IB_CLOCK_INFO_V1,
 		CompMask: spec.MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_CORE_CLOCK_OFFSET |
 			spec.MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_MKEY_UPDATE_TAG,
 		HcaCoreClockOffset: coreClockOffset,

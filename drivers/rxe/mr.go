@@ -134,7 +134,8 @@ func (mr *rxeMR) fillPages(t *trace.Task) error {
 }
 
 // reregUserMR models rxe_rereg_user_mr in
-// drivers/infiniband/sw/rxe/rxe_verbs.c. The MR stays the same object.
+// drivers/infiniband/sw/rxe/rxe_verbs.c. The MR stays the same object, in which
+// the caller notes the new PD.
 //
 // Errors: rxe/mr-rereg-flags, rxe/mr-rereg-access, those of Umem.CheckRereg.
 func reregUserMR(ibmr *core.MR, flags uint32, _, _, _ uint64, access uint32, ibpd *core.PD, udata *core.Udata) (*core.MR, error) {
@@ -154,7 +155,6 @@ func reregUserMR(ibmr *core.MR, flags uint32, _, _, _ uint64, access uint32, ibp
 		mr.pd.put(t)
 		mr.pd = toRpd(ibpd)
 		mr.pd.get(t)
-		ibmr.PD = ibpd
 	}
 	if flags&spec.IB_MR_REREG_ACCESS != 0 {
 		mr.access = access

@@ -9,10 +9,13 @@ import (
 
 	"uverbsim/casefile"
 	"uverbsim/core"
+	"uverbsim/drivers/mlx5"
+	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/rxe"
 	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/sim_test/stub"
+	"uverbsim/trace"
 )
 
 // Driver is a driver that is loaded on a machine. It has one device at most.
@@ -25,8 +28,13 @@ type Driver interface {
 	Device() *kernel.Device
 }
 
+// Stepper is a driver whose device does its own work only when it is asked to:
+// Step lets it do some and says whether there was any.
+type Stepper interface{ Step(t *trace.Task) bool }
+
 // drivers loads each driver with what a case asks of its device.
 var drivers = map[string]func(*kernel.Machine, *casefile.Device) (Driver, error){
+	"mlx5": loadMLX5,
 	"rxe":  loadRXE,
 	"stub": loadStub,
 }
@@ -84,4 +92,75 @@ func (p *plain) Device() *kernel.Device {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dev
+}
+
+func loadMLX5(m *kernel.Machine, d *casefile.Device) (Driver, error) {
+	if len(d.Has)+len(d.Lacks) > 0 {
+		return nil, errors.New("mlx5's operations cannot be chosen")
+	}
+	profile, err := hw.Recorded.With(d.Caps)
+	if err != nil {
+		return nil, err
+	}
+	return &mlx5Driver{machine: m, profile: profile}, nil
+}
+
+// mlx5Driver is mlx5 with an adapter.
+type mlx5Driver struct {
+	machine *kernel.Machine
+	profile *hw.Profile
+
+	mu  sync.Mutex
+	dev *mlx5.Device
+}
+
+var (
+	_ Stepper = (*mlx5Driver)(nil)
+	_ Counter = (*mlx5Driver)(nil)
+)
+
+func (d *mlx5Driver) Add() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var err error
+	d.dev, err = mlx5.New(d.machine, mlx5.Config{Profile: d.profile})
+	return err
+}
+
+func (d *mlx5Driver) device() *mlx5.Device {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.dev
+}
+
+func (d *mlx5Driver) Remove(task *process.Task) {
+	dev := d.device()
+	if dev == nil {
+		return
+	}
+	dev.Remove(task) //nolint:errcheck // nothing is registered any more in any case
+	d.mu.Lock()
+	d.dev = nil
+	d.mu.Unlock()
+}
+
+func (d *mlx5Driver) Device() *kernel.Device {
+	if dev := d.device(); dev != nil {
+		return dev.Uverbs
+	}
+	return nil
+}
+
+// Step implements Stepper.
+func (d *mlx5Driver) Step(t *trace.Task) bool {
+	dev := d.device()
+	return dev != nil && dev.Step(t)
+}
+
+// Counts implements Counter.
+func (d *mlx5Driver) Counts() map[string]int {
+	if dev := d.device(); dev != nil {
+		return dev.HW.Counts()
+	}
+	return nil
 }

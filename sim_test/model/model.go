@@ -90,9 +90,10 @@ type Machine struct {
 	cgroups *process.Cgroup // the root group
 	first   *Task
 
-	mu    sync.Mutex
-	procs []*process.Process
-	tasks int
+	mu     sync.Mutex
+	procs  []*process.Process
+	groups map[*process.Process]*process.Cgroup // the last that each entered, though it may have left
+	tasks  int
 }
 
 var _ player.Machine = (*Machine)(nil)
@@ -112,6 +113,26 @@ func (m *Machine) admit(p *process.Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.procs = append(m.procs, p)
+}
+
+func (m *Machine) entered(p *process.Process, g *process.Cgroup) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.groups == nil {
+		m.groups = map[*process.Process]*process.Cgroup{}
+	}
+	m.groups[p] = g
+}
+
+// group is the control group that a process has entered last, the root group if
+// none.
+func (m *Machine) group(p *process.Process) *process.Cgroup {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if g := m.groups[p]; g != nil {
+		return g
+	}
+	return m.cgroups
 }
 
 // Process implements player.Machine.

@@ -32,7 +32,16 @@ func (t *Task) Close(fd int) error { return t.t.Close(fd) }
 
 // Ioctl implements player.Files.
 func (t *Task) Ioctl(fd int, cmd uint32, arg uint64) (int64, error) {
+	defer t.settle()
 	return t.t.Ioctl(fd, cmd, copyuser.Addr(arg))
+}
+
+// settle lets the device do all that it has to do.
+func (t *Task) settle() {
+	s, ok := t.m.Driver.(Stepper)
+	for ok && s.Step(t.t.Trace) {
+		continue
+	}
 }
 
 // Read implements player.Files.
@@ -42,6 +51,7 @@ func (t *Task) Read(fd int, addr, n uint64) (int64, error) {
 
 // Write implements player.Files.
 func (t *Task) Write(fd int, addr, n uint64) (int64, error) {
+	defer t.settle()
 	return t.t.Write(fd, copyuser.Addr(addr), n)
 }
 
@@ -108,8 +118,11 @@ func (t *Task) Mremap(addr, oldLen, newLen uint64, flags int) (uint64, error) {
 // Load implements player.Memory.
 func (t *Task) Load(addr uint64, dst []byte) int { return t.t.Mem.CopyIn(dst, copyuser.Addr(addr)) }
 
-// Store implements player.Memory.
-func (t *Task) Store(addr uint64, src []byte) int { return t.t.Mem.CopyOut(copyuser.Addr(addr), src) }
+// Store implements player.Memory. What is stored may be a doorbell.
+func (t *Task) Store(addr uint64, src []byte) int {
+	defer t.settle()
+	return t.t.Mem.CopyOut(copyuser.Addr(addr), src)
+}
 
 // Setuid implements player.Identity.
 func (t *Task) Setuid(uid uint32) error { return t.t.Setuid(uid) }
@@ -151,15 +164,17 @@ func (t *Task) device() (string, error) {
 // EnterCgroup implements player.Identity.
 func (t *Task) EnterCgroup(max string) error {
 	g := process.NewCgroup(t.m.cgroups)
-	old := t.t.Cgroup()
+	if max != "" {
+		dev, err := t.device()
+		if err != nil {
+			return err
+		}
+		if err := g.SetMax(dev, max); err != nil {
+			return err
+		}
+	}
 	t.t.SetCgroup(g)
-	if max == "" {
-		return nil
-	}
-	if err := t.CgroupMax(max); err != nil {
-		t.t.SetCgroup(old)
-		return err
-	}
+	t.m.entered(t.t.Process, g)
 	return nil
 }
 
@@ -169,7 +184,7 @@ func (t *Task) CgroupMax(max string) error {
 	if err != nil {
 		return err
 	}
-	return t.t.Cgroup().SetMax(dev, max)
+	return t.m.group(t.t.Process).SetMax(dev, max)
 }
 
 // LeaveCgroup implements player.Identity.
@@ -184,7 +199,7 @@ func (t *Task) CgroupCurrent() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return t.t.Cgroup().Current(dev), nil
+	return t.m.group(t.t.Process).Current(dev), nil
 }
 
 // Fork implements player.Task.

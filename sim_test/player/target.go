@@ -123,9 +123,9 @@ type Identity interface {
 	Setrlimit(resource int, cur, max uint64) error
 
 	// EnterCgroup moves the process into a new RDMA control group with those
-	// limits for the device; CgroupMax sets limits of the group that it is in;
-	// LeaveCgroup moves it to the root group. CgroupCurrent returns what the
-	// group uses of the device, as rdma.current has it.
+	// limits for the device; LeaveCgroup moves it to the root group. CgroupMax
+	// sets limits of the group that it entered, CgroupCurrent returns what that
+	// uses of the device, as rdma.current has it.
 	EnterCgroup(max string) error
 	CgroupMax(max string) error
 	LeaveCgroup() error

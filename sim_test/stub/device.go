@@ -73,7 +73,7 @@ func (d *Driver) Add() error {
 	}
 	ib := &core.Device{
 		Name: Name, Ops: d.conf.ops, DriverID: spec.RDMA_DRIVER_MLX5, UverbsABI: 1,
-		NumCompVectors: 2, PhysPorts: 1, NodeType: nodeTypeIBCA, LinkLayer: core.LinkLayerEthernet,
+		NumCompVectors: 2, PhysPorts: 1, NodeType: nodeTypeIBCA, LinkLayer: core.LinkLayerEthernet, RawPacket: true,
 		UverbsCmdMask: (spec.DefaultUverbsCmdMask | d.conf.moreMask) &^ d.conf.lessMask,
 	}
 	d.uarIDs.Store(0)

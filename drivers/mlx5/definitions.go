@@ -1,0 +1,77 @@
+package mlx5
+
+import (
+	"uverbsim/kernel"
+	"uverbsim/spec"
+	"uverbsim/uobject"
+)
+
+// definitions returns what the driver adds to the device's API: the declarations
+// of spec.MLX5 with the functions that belong to them. It models mlx5_ib_defs in
+// drivers/infiniband/hw/mlx5/main.c.
+func (d *Device) definitions() kernel.Definitions {
+	defs := kernel.Definitions{
+		Spec:        spec.MLX5(),
+		Types:       map[uint16]*uobject.TypeAttrs{},
+		Methods:     map[kernel.MethodID]kernel.Handler{},
+		IsSupported: d.isSupported,
+	}
+	for _, t := range objectTypes {
+		defs.Types[t.id] = t.attrs
+	}
+	for _, id := range unmodelledTypes {
+		defs.Types[id] = &uobject.TypeAttrs{}
+	}
+	for _, m := range methodHandlers {
+		defs.Methods[kernel.MethodID{Object: m.object, Method: m.method}] = m.handler
+	}
+	for _, id := range unmodelledMethods {
+		defs.Methods[id] = unmodelledMethod
+	}
+	return defs
+}
+
+// objectTypes says how the driver's own objects are made and destroyed.
+var objectTypes = []struct {
+	id    uint16
+	attrs *uobject.TypeAttrs
+}{
+	{spec.MLX5_IB_OBJECT_UAR, &mmapObjType},
+	{spec.MLX5_IB_OBJECT_VAR, &mmapObjType},
+}
+
+// methodHandlers has the handlers of the driver's methods.
+var methodHandlers = []struct {
+	object, method uint16
+	handler        kernel.Handler
+}{
+	{spec.UVERBS_OBJECT_DEVICE, spec.MLX5_IB_METHOD_QUERY_PORT, methodQueryPort},
+	{spec.UVERBS_OBJECT_DEVICE, spec.MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH, methodDataDirectPath},
+	{spec.UVERBS_OBJECT_PD, spec.MLX5_IB_METHOD_PD_QUERY, pdQuery},
+	{spec.MLX5_IB_OBJECT_UAR, spec.MLX5_IB_METHOD_UAR_OBJ_ALLOC, uarObjAlloc},
+	{spec.MLX5_IB_OBJECT_VAR, spec.MLX5_IB_METHOD_VAR_OBJ_ALLOC, varObjAlloc},
+}
+
+// isSupported answers the conditions of the declarations.
+func (d *Device) isSupported(name string) bool {
+	switch name {
+	case "devx_is_supported":
+		return d.devxIsSupported()
+	case "var_is_supported":
+		return d.varIsSupported()
+	case "pp_is_supported":
+		return d.ppIsSupported()
+	case "mlx5_ib_shared_ft_allowed":
+		return d.sharedFTAllowed()
+	}
+	panic("mlx5: no condition " + name)
+}
+
+// ppIsSupported models pp_is_supported in drivers/infiniband/hw/mlx5/qos.c.
+func (d *Device) ppIsSupported() bool {
+	return d.caps.has(capQoS) && d.caps.has(capPacketPacing) && d.caps.has(capPacketPacingUID)
+}
+
+// sharedFTAllowed models mlx5_ib_shared_ft_allowed in
+// drivers/infiniband/hw/mlx5/fs.c.
+func (d *Device) sharedFTAllowed() bool { return d.caps.has(capSharedFT) }

@@ -1,0 +1,106 @@
+package mlx5
+
+import "uverbsim/core"
+
+// ops returns the operations of the device: those of mlx5_ib_dev_ops, and the
+// tables that a capability adds. It models what the stages of
+// drivers/infiniband/hw/mlx5/main.c hand to ib_set_device_ops.
+func (d *Device) ops() core.DeviceOps {
+	ops := d.devOps()
+	if d.caps.has(capIMAICL) {
+		d.mwOps(&ops)
+	}
+	if d.caps.has(capXRC) {
+		d.xrcOps(&ops)
+	}
+	if d.caps.has(capMemic) || d.caps.get(capGeneralObjTypes)&objTypesSWICM != 0 {
+		d.dmOps(&ops)
+	}
+	if d.IB.LinkLayer == core.LinkLayerEthernet {
+		d.commonROCEOps(&ops)
+	}
+	d.flowOps(&ops)
+	d.countersOps(&ops)
+	return ops
+}
+
+// devOps is mlx5_ib_dev_ops.
+func (d *Device) devOps() core.DeviceOps {
+	return core.DeviceOps{
+		AllocUcontext:        d.allocUcontext,
+		DeallocUcontext:      d.deallocUcontext,
+		DisassociateUcontext: d.disassociateUcontext,
+		QueryUcontext:        d.queryUcontext,
+		Mmap:                 d.mmap,
+		MmapFree:             d.mmapFree,
+
+		QueryDevice: d.queryDevice,
+		QueryPort:   d.queryPort,
+		QueryPkey:   d.queryPkey,
+		QueryGID:    d.queryGID,
+
+		AllocPD:   d.allocPD,
+		DeallocPD: d.deallocPD,
+
+		CreateCQ:    d.ibCreateCQ,
+		ModifyCQ:    d.modifyCQ,
+		ResizeCQ:    d.resizeCQ,
+		DestroyCQ:   d.destroyCQ,
+		PollCQ:      pollCQ,
+		ReqNotifyCQ: reqNotifyCQ,
+
+		RegUserMR:       d.regUserMR,
+		RegUserMRDmabuf: regUserMRDmabuf,
+		ReregUserMR:     d.reregUserMR,
+		DeregMR:         d.deregMR,
+
+		CreateUserAH: createUserAH,
+		DestroyAH:    destroyAH,
+
+		CreateSRQ:   createSRQ,
+		ModifySRQ:   modifySRQ,
+		QuerySRQ:    querySRQ,
+		DestroySRQ:  destroySRQ,
+		PostSRQRecv: postSRQRecv,
+
+		CreateQP:    createQP,
+		ModifyQP:    modifyQP,
+		QueryQP:     queryQP,
+		DestroyQP:   destroyQP,
+		PostSend:    postSend,
+		PostRecv:    postRecv,
+		AttachMcast: attachMcast,
+		DetachMcast: detachMcast,
+	}
+}
+
+// mwOps is mlx5_ib_dev_mw_ops.
+func (d *Device) mwOps(ops *core.DeviceOps) {
+	ops.AllocMW, ops.DeallocMW = allocMW, deallocMW
+}
+
+// xrcOps is mlx5_ib_dev_xrc_ops.
+func (d *Device) xrcOps(ops *core.DeviceOps) {
+	ops.AllocXRCD, ops.DeallocXRCD = allocXRCD, deallocXRCD
+}
+
+// dmOps is mlx5_ib_dev_dm_ops.
+func (d *Device) dmOps(ops *core.DeviceOps) {
+	ops.AllocDM, ops.DeallocDM, ops.RegDMMR = allocDM, deallocDM, regDMMR
+}
+
+// commonROCEOps is mlx5_ib_dev_common_roce_ops.
+func (d *Device) commonROCEOps(ops *core.DeviceOps) {
+	ops.CreateWQ, ops.ModifyWQ, ops.DestroyWQ = createWQ, modifyWQ, destroyWQ
+	ops.CreateRWQIndTable, ops.DestroyRWQIndTable = createRWQIndTable, destroyRWQIndTable
+}
+
+// flowOps is flow_ops of drivers/infiniband/hw/mlx5/fs.c.
+func (d *Device) flowOps(ops *core.DeviceOps) {
+	ops.CreateFlow, ops.DestroyFlow, ops.DestroyFlowAction = createFlow, destroyFlow, destroyFlowAction
+}
+
+// countersOps is counters_ops of drivers/infiniband/hw/mlx5/counters.c.
+func (d *Device) countersOps(ops *core.DeviceOps) {
+	ops.CreateCounters, ops.DestroyCounters, ops.ReadCounters = createCounters, destroyCounters, readCounters
+}

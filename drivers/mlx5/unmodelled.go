@@ -1,0 +1,113 @@
+package mlx5
+
+import (
+	"uverbsim/core"
+	"uverbsim/kernel"
+	"uverbsim/process"
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// What this driver has and the model lacks. The operations exist, since their
+// absence would prune the API; each answers the same rule. Operations that end
+// what cannot be made are never called.
+
+// unmodelledMethods are the driver's methods that are outside of the model.
+var unmodelledMethods = []kernel.MethodID{
+	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_OTHER},
+	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_QUERY_UAR},
+	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_QUERY_EQN},
+	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_CREATE},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_MODIFY},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_QUERY},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_UMEM, Method: spec.MLX5_IB_METHOD_DEVX_UMEM_REG},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, Method: spec.MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC},
+	{Object: spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, Method: spec.MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC},
+	{Object: spec.MLX5_IB_OBJECT_PP, Method: spec.MLX5_IB_METHOD_PP_OBJ_ALLOC},
+	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_MAP_OP_ADDR},
+	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_QUERY},
+	{Object: spec.MLX5_IB_OBJECT_FLOW_MATCHER, Method: spec.MLX5_IB_METHOD_FLOW_MATCHER_CREATE},
+	{Object: spec.UVERBS_OBJECT_FLOW, Method: spec.MLX5_IB_METHOD_CREATE_FLOW},
+	{Object: spec.UVERBS_OBJECT_FLOW_ACTION, Method: spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER},
+	{Object: spec.UVERBS_OBJECT_FLOW_ACTION, Method: spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT},
+	{Object: spec.MLX5_IB_OBJECT_STEERING_ANCHOR, Method: spec.MLX5_IB_METHOD_STEERING_ANCHOR_CREATE},
+}
+
+// unmodelledTypes are the driver's objects that nothing in the model makes.
+var unmodelledTypes = []uint16{
+	spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_OBJECT_DEVX_UMEM, spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD,
+	spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_OBJECT_FLOW_MATCHER,
+	spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
+}
+
+func unmodelledMethod(*kernel.Bundle) error { return rule.MLX5Unmodelled }
+
+// Completion queues of the kernel, which users reach by no command.
+func pollCQ(*process.Task, *core.CQ, int) ([]core.WC, error)           { return nil, rule.MLX5Unmodelled }
+func reqNotifyCQ(*process.Task, *core.CQ, core.NotifyFlags) error      { return rule.MLX5Unmodelled }
+func postSRQRecv(*process.Task, *core.SRQ, []core.RecvWR) (int, error) { return 0, rule.MLX5Unmodelled }
+func postSend(*process.Task, *core.QP, []core.SendWR) (int, error)     { return 0, rule.MLX5Unmodelled }
+func postRecv(*process.Task, *core.QP, []core.RecvWR) (int, error)     { return 0, rule.MLX5Unmodelled }
+
+// Memory of other devices.
+func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) (*core.MR, error) {
+	return nil, rule.MLX5Unmodelled
+}
+
+// Memory of the device.
+func allocDM(*core.Ucontext, *core.DMAllocAttr, core.Attrs) (*core.DM, error) {
+	return nil, rule.MLX5Unmodelled
+}
+func deallocDM(*core.DM, core.Attrs) error { return rule.MLX5Unmodelled }
+func regDMMR(*core.PD, *core.DM, *core.DMMRAttr, core.Attrs) (*core.MR, error) {
+	return nil, rule.MLX5Unmodelled
+}
+
+// Address handles and memory windows.
+func createUserAH(*core.AH, *core.AHAttr, *core.Udata) error { return rule.MLX5Unmodelled }
+func destroyAH(*process.Task, *core.AH, uint32) error        { return rule.MLX5Unmodelled }
+func allocMW(*core.MW, *core.Udata) error                    { return rule.MLX5Unmodelled }
+func deallocMW(*process.Task, *core.MW) error                { return rule.MLX5Unmodelled }
+
+// Shared receive queues and XRC domains.
+func createSRQ(*core.SRQ, *core.SRQInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
+func modifySRQ(*core.SRQ, *core.SRQAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
+func querySRQ(*process.Task, *core.SRQ, *core.SRQAttr) error        { return rule.MLX5Unmodelled }
+func destroySRQ(*core.SRQ, *core.Udata) error                       { return rule.MLX5Unmodelled }
+func allocXRCD(*core.XRCD, *core.Udata) error                       { return rule.MLX5Unmodelled }
+func deallocXRCD(*core.XRCD, *core.Udata) error                     { return rule.MLX5Unmodelled }
+
+// Queue pairs.
+func createQP(*core.QP, *core.QPInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
+func modifyQP(*core.QP, *core.QPAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
+func queryQP(*process.Task, *core.QP, *core.QPAttr, uint32, *core.QPInitAttr) error {
+	return rule.MLX5Unmodelled
+}
+func destroyQP(*core.QP, *core.Udata) error                       { return rule.MLX5Unmodelled }
+func attachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
+func detachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
+
+// Receive work queues and what spreads packets over them.
+func createWQ(*core.PD, *core.WQInitAttr, *core.Udata) (*core.WQ, error) {
+	return nil, rule.MLX5Unmodelled
+}
+func modifyWQ(*core.WQ, *core.WQAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
+func destroyWQ(*core.WQ, *core.Udata) error                      { return rule.MLX5Unmodelled }
+func createRWQIndTable(*core.RWQIndTable, *core.RWQIndTableInitAttr, *core.Udata) error {
+	return rule.MLX5Unmodelled
+}
+func destroyRWQIndTable(*process.Task, *core.RWQIndTable) error { return rule.MLX5Unmodelled }
+
+// Steering and its counters.
+func createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {
+	return nil, rule.MLX5Unmodelled
+}
+func destroyFlow(*process.Task, *core.Flow) error             { return rule.MLX5Unmodelled }
+func destroyFlowAction(*process.Task, *core.FlowAction) error { return rule.MLX5Unmodelled }
+func createCounters(*core.Counters, core.Attrs) error         { return rule.MLX5Unmodelled }
+func destroyCounters(*process.Task, *core.Counters) error     { return rule.MLX5Unmodelled }
+func readCounters(*core.Counters, *core.CountersReadAttr, core.Attrs) error {
+	return rule.MLX5Unmodelled
+}
