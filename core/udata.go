@@ -68,6 +68,9 @@ type Udata struct {
 	Attrs Attrs
 }
 
+// Clear makes it empty: neither a request nor a response.
+func (u *Udata) Clear() { u.In, u.Out, u.InLen, u.OutLen = 0, 0, 0, 0 }
+
 // Task returns the caller.
 func (u *Udata) Task() *process.Task { return u.Attrs.Task() }
 

@@ -27,7 +27,7 @@ type WQInitAttr struct {
 	Type        uint8
 	MaxWR       uint32
 	MaxSGE      uint32
-	CQ          *CQ
+	CQ          *CQ // nil where the user named none; the kernel has an error pointer there
 	CreateFlags uint32
 
 	EventHandler func(t *trace.Task, e *Event)

@@ -95,13 +95,25 @@ func (b *Bundle) reset(f *File, task *process.Task) {
 	b.file, b.task = f, task
 	b.context, b.UObject = nil, nil
 	b.present = 0
-	b.DriverUdata, b.UCore = core.Udata{Attrs: b}, core.Udata{Attrs: b}
-	if p := b.priv; p != nil {
-		p.uobjFinalize, p.specFinalize, p.hwObjValid = 0, 0, 0
-		p.mem = p.mem[:0]
+	b.DriverUdata.Clear()
+	p := b.priv
+	if p == nil {
+		return
+	}
+	p.uobjFinalize, p.specFinalize, p.hwObjValid = 0, 0, 0
+	p.mem = p.mem[:0]
+	if len(p.objects) > 0 {
 		clear(p.objects)
 		p.objects = p.objects[:0]
 	}
+}
+
+// newBundle returns an empty bundle: with what the ioctl parser needs, or bare
+// for write() commands.
+func newBundle(priv *bundlePriv) *Bundle {
+	b := &Bundle{priv: priv}
+	b.DriverUdata.Attrs, b.UCore.Attrs = b, b
+	return b
 }
 
 // Task returns the caller.

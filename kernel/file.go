@@ -152,7 +152,7 @@ func (f *File) anotherBundle() *Bundle {
 		f.spares = f.spares[:n-1]
 		return b
 	}
-	return &Bundle{priv: new(bundlePriv)}
+	return newBundle(new(bundlePriv))
 }
 
 // putBundle takes the bundle back.
@@ -169,7 +169,7 @@ func (f *File) putBundle(b *Bundle) {
 func (f *File) getWriteBundle(task *process.Task) *Bundle {
 	b := f.spareWrite.Swap(nil)
 	if b == nil {
-		b = new(Bundle)
+		b = newBundle(nil)
 	}
 	b.reset(f, task)
 	return b

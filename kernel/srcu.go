@@ -14,9 +14,10 @@ type srcu struct {
 	index   atomic.Uint32
 	readers [2]atomic.Int64
 
-	sync  sync.Mutex // one Synchronize at a time
-	empty sync.Mutex // guards cond
-	cond  *sync.Cond
+	sync    sync.Mutex   // one Synchronize at a time
+	waiting atomic.Int32 // Synchronize is to be woken
+	empty   sync.Mutex   // guards cond
+	cond    *sync.Cond
 }
 
 func (s *srcu) init(name string) {
@@ -34,7 +35,7 @@ func (s *srcu) ReadLock(t *trace.Task) uint32 {
 
 // ReadUnlock leaves (srcu_read_unlock).
 func (s *srcu) ReadUnlock(t *trace.Task, key uint32) {
-	if s.readers[key].Add(-1) == 0 {
+	if s.readers[key].Add(-1) == 0 && s.waiting.Load() != 0 {
 		s.empty.Lock()
 		s.cond.Broadcast()
 		s.empty.Unlock()
@@ -49,6 +50,8 @@ func (s *srcu) Synchronize(t *trace.Task) {
 	t.Before(trace.Lock, s.name)
 	s.sync.Lock()
 	defer s.sync.Unlock()
+	s.waiting.Store(1)
+	defer s.waiting.Store(0)
 	for range 2 {
 		old := (s.index.Add(1) - 1) & 1
 		s.empty.Lock()

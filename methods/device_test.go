@@ -1,12 +1,14 @@
 package methods
 
 import (
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/core"
 	"uverbsim/kernel"
+	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -126,4 +128,33 @@ func TestInvokeWrite(t *testing.T) {
 	r.refused(rule.AttrOutputFault, device, invoke, cmd, num(spec.UVERBS_ATTR_CORE_IN, 8, 0), ptr(spec.UVERBS_ATTR_CORE_OUT, 4, r.unplug))
 	require.Equal(t, []string{"alloc_pd", "dealloc_pd"}, r.took())
 	require.EqualValues(t, 1, r.newPD())
+}
+
+// TestContextOfRemovedDevice follows the recorded cases
+// rmcall/get_context_plain-no-context and rmcall/query_port-no-context: after
+// the device is gone a file that never had a context gets none.
+func TestContextOfRemovedDevice(t *testing.T) {
+	r := newRig(t, nil, lacking(func(ops *core.DeviceOps) {
+		ops.DisassociateUcontext = func(*process.Task, *core.Ucontext) {}
+	}))
+	r.m.Unregister(r.p.MainTask(), r.uverbs)
+	n := r.buf(4)
+	r.refused(rule.UcontextDeviceGone, device, getContextID, ptr(spec.UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, 4, n))
+	require.Equal(t, "02000000", r.hex(n, 4))
+	r.refused(rule.ContextDeviceGone, device, queryPortID, portAttrsOf(r, 1, 48)...)
+}
+
+// TestContextCharge: a context is one hca_handle of the caller's control group.
+func TestContextCharge(t *testing.T) {
+	r := newRig(t, nil)
+	g := process.NewCgroup(nil)
+	require.NoError(t, g.SetMax("fake0", "hca_handle=0"))
+	r.p.SetCgroup(g)
+	require.ErrorIs(t, r.call(device, getContextID), syscall.EAGAIN)
+	require.Empty(t, r.took())
+	require.NoError(t, g.SetMax("fake0", "hca_handle=1"))
+	r.ok(device, getContextID)
+	require.Equal(t, "hca_handle=1 hca_object=0 ", g.Current("fake0"))
+	require.NoError(t, r.p.Close(r.fd))
+	require.Equal(t, "hca_handle=0 hca_object=0 ", g.Current("fake0"))
 }

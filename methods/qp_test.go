@@ -9,6 +9,7 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 const (
@@ -227,3 +228,16 @@ type noAttrs struct {
 }
 
 func (a noAttrs) Task() *process.Task { return a.task }
+
+// TestSharedQPNoMemory: when a shared QP cannot be entered into its domain it
+// is destroyed, with the use of the domain that the kernel forgets.
+func TestSharedQPNoMemory(t *testing.T) {
+	fail := failing{}
+	r := newContext(t, trace.NewTask(1, fail))
+	xrcd := num(spec.UVERBS_ATTR_CREATE_QP_XRCD_HANDLE, 0, r.newXRCD())
+	fail["tgt_qps"] = true
+	r.refused(rule.QPNoMemory, objQP, qpCreat, r.qpAttrs(spec.IB_UVERBS_QPT_XRC_TGT, xrcd)...)
+	require.Equal(t, []string{"destroy_qp"}, r.took())
+	require.Zero(t, r.qp.Usecnt.Load())
+	require.EqualValues(t, 1, r.qp.XRCD.Usecnt.Load())
+}

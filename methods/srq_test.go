@@ -129,3 +129,20 @@ func TestSRQDriverRefuses(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestSRQEvents: an SRQ's events carry the user's handle, and those read are
+// counted.
+func TestSRQEvents(t *testing.T) {
+	r := newContext(t, nil)
+	fd := r.newAsync()
+	r.ok(objSRQ, srqCreat, r.srqAttrs(r.newPD(), spec.IB_UVERBS_SRQT_BASIC)...)
+	srq := r.attr(0).Data
+	r.srq.EventHandler(nil, &core.Event{Type: spec.IB_EVENT_SRQ_LIMIT_REACHED, SRQ: r.srq})
+	at := r.buf(16)
+	_, err := r.p.Read(fd, at, 16)
+	require.NoError(t, err)
+	require.Equal(t, "33000000000000000f00000000000000", r.hex(at, 16))
+	resp, err := r.destroy(destroySRQ, srq)
+	require.NoError(t, err)
+	require.Equal(t, "01000000", resp)
+}

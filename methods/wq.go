@@ -40,8 +40,9 @@ func freeWQ(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) erro
 }
 
 // wqCreate makes a receive work queue. Its completion queue is optional for
-// the parser only: the kernel goes on without one and falls over an error
-// pointer, here the call ends. It is the handler of UVERBS_METHOD_WQ_CREATE.
+// the parser only: without one the kernel hands the driver an error pointer,
+// and falls over that itself if the driver did not. Here the driver gets nil,
+// and then the call ends. It is the handler of UVERBS_METHOD_WQ_CREATE.
 //
 // Errors: flags/…, const/range, wq/type, attr/absent, attr/output-fault,
 // attr/flag-fault, and those of the driver.
@@ -78,10 +79,6 @@ func wqCreate(b *kernel.Bundle) error {
 		return rule.WQType
 	}
 	attr.Type = uint8(wqType)
-	if noCQ != nil {
-		t.Warn("ib_uverbs_handler_UVERBS_METHOD_WQ_CREATE")
-		return noCQ
-	}
 
 	u := o.Ext.(*uwq)
 	u.EventFile = b.AsyncEvent(spec.UVERBS_ATTR_CREATE_WQ_EVENT_FD)
@@ -91,8 +88,14 @@ func wqCreate(b *kernel.Bundle) error {
 		putEventFile(t, &u.UEvent)
 		return err
 	}
-	o.HW = wq
 	wq.Type, wq.CQ, wq.PD, wq.Device, wq.Object = attr.Type, cq, pd, pd.Device, o
+	if noCQ != nil {
+		t.Warn("ib_uverbs_handler_UVERBS_METHOD_WQ_CREATE")
+		pd.Device.Ops.DestroyWQ(wq, getClearedUdata(b)) //nolint:errcheck // the call has failed already
+		putEventFile(t, &u.UEvent)
+		return noCQ
+	}
+	o.HW = wq
 	wq.Usecnt.Store(0)
 	pd.Usecnt.Add(1)
 	cq.Usecnt.Add(1)

@@ -34,7 +34,9 @@ func TestWQ(t *testing.T) {
 	r.refused(rule.FlagsUnknown, object, create, attrs(1, 1<<4)...)
 	r.refused(rule.ConstRange, object, create, attrs(1<<32, 0)...)
 	r.refused(rule.WQType, object, create, attrs(1, 0)...)
+	r.took()
 	r.refused(rule.AttrAbsent, object, create, without(attrs(0, 0), spec.UVERBS_ATTR_CREATE_WQ_CQ_HANDLE)...)
+	require.Equal(t, []string{"destroy_wq"}, r.took())
 	// WQ_NUM is optional for the parser only: the queue is made and then
 	// destroyed for the want of it.
 	r.took()
@@ -46,7 +48,7 @@ func TestWQ(t *testing.T) {
 	wq := r.attr(0).Data
 	require.Equal(t, "08000000", r.hex(addrOf(good[8]), 4))
 	require.Equal(t, "02000000", r.hex(addrOf(good[9]), 4))
-	require.Equal(t, "02000000", r.hex(addrOf(good[10]), 4))
+	require.Equal(t, "03000000", r.hex(addrOf(good[10]), 4), "two were made before")
 	_, err := r.destroy(destroyPD, pd)
 	require.Equal(t, error(rule.PDBusy), err)
 	_, err = r.destroy(destroyCQ, cq)

@@ -126,7 +126,7 @@ func (t *Task) enter() { t.depth.Add(1) }
 
 func (t *Task) leave() {
 	t.taskWorkRun()
-	if t.depth.Add(-1) == 0 {
+	if t.depth.Add(-1) == 0 && len(t.signal) > 0 {
 		select {
 		case <-t.signal: // its handler runs now
 		default:

@@ -143,3 +143,15 @@ func TestRlimit(t *testing.T) {
 	}
 	require.Equal(t, process.RLIM_INFINITY, process.New(nil, process.Options{}).Rlimit(3), "a limit that is not modelled")
 }
+
+// TestLoadStore: the process's own accesses honour its protections.
+func TestLoadStore(t *testing.T) {
+	p := process.New(nil, process.Options{})
+	a := buffer(t, p, "")
+	require.True(t, p.Store(a, []byte("own")))
+	require.Equal(t, "own", text(t, p, a, 3))
+	require.NoError(t, p.Mprotect(a, ps, syscall.PROT_READ))
+	require.False(t, p.Store(a, []byte("x")))
+	require.True(t, p.Load(a, make([]byte, 3)))
+	require.False(t, p.Load(a+ps-1, make([]byte, 2)))
+}

@@ -23,13 +23,13 @@ var (
 		"The file has its context already.",
 		"Call GET_CONTEXT once for each open of the device."})
 
-	QueryContextUnsupported = add(Rule{"query-context/unsupported", syscall.EOPNOTSUPP, "UVERBS_METHOD_QUERY_CONTEXT", stdDevice,
+	QueryContextUnsupported = add(Rule{"query-context/unsupported", syscall.EOPNOTSUPP, "ib_uverbs_handler_UVERBS_METHOD_QUERY_CONTEXT", stdDevice,
 		"The driver has no query_ucontext operation.",
 		"Use a device whose driver lets a context be imported."})
-	InvokeWriteCoreSize = add(Rule{"invoke-write/core-size", syscall.ENOSPC, "UVERBS_METHOD_INVOKE_WRITE", stdDevice,
+	InvokeWriteCoreSize = add(Rule{"invoke-write/core-size", syscall.ENOSPC, "ib_uverbs_handler_UVERBS_METHOD_INVOKE_WRITE", stdDevice,
 		"CORE_IN is shorter than the command's request or CORE_OUT than its response.",
 		"Send CORE_IN and CORE_OUT of at least the sizes of the command's structs."})
-	InfoHandlesList = add(Rule{"info-handles/list", syscall.EINVAL, "UVERBS_METHOD_INFO_HANDLES", stdDevice,
+	InfoHandlesList = add(Rule{"info-handles/list", syscall.EINVAL, "ib_uverbs_handler_UVERBS_METHOD_INFO_HANDLES", stdDevice,
 		"The INFO_HANDLES_LIST is missing or its length is no multiple of 4.",
 		"Send a list with room for one or more handles of 4 bytes each."})
 	InfoHandlesAnyObject = add(Rule{"info-handles/any-object", syscall.ENOMSG, "uapi_get_object", "drivers/infiniband/core/rdma_core.h",
@@ -38,19 +38,19 @@ var (
 	InfoHandlesUnknownObject = add(Rule{"info-handles/unknown-object", syscall.ENOENT, "uapi_get_object", "drivers/infiniband/core/rdma_core.h",
 		"The device has no objects of that type.",
 		"Ask for a type that this device has."})
-	QueryPortUnsupported = add(Rule{"query-port/unsupported", syscall.EOPNOTSUPP, "UVERBS_METHOD_QUERY_PORT", stdDevice,
+	QueryPortUnsupported = add(Rule{"query-port/unsupported", syscall.EOPNOTSUPP, "ib_uverbs_handler_UVERBS_METHOD_QUERY_PORT", stdDevice,
 		"The driver has no query_port operation.",
 		"Use a device that has ports."})
-	QueryGIDTableEntrySize = add(Rule{"query-gid-table/entry-size", syscall.EINVAL, "UVERBS_METHOD_QUERY_GID_TABLE", stdDevice,
+	QueryGIDTableEntrySize = add(Rule{"query-gid-table/entry-size", syscall.EINVAL, "ib_uverbs_handler_UVERBS_METHOD_QUERY_GID_TABLE", stdDevice,
 		"The size of an entry is 0.",
 		"Set ENTRY_SIZE to the size of struct ib_uverbs_gid_entry."})
-	QueryGIDTableEmpty = add(Rule{"query-gid-table/empty", syscall.EINVAL, "UVERBS_METHOD_QUERY_GID_TABLE", stdDevice,
+	QueryGIDTableEmpty = add(Rule{"query-gid-table/empty", syscall.EINVAL, "ib_uverbs_handler_UVERBS_METHOD_QUERY_GID_TABLE", stdDevice,
 		"There is no room for a single entry.",
 		"Send RESP_ENTRIES with room for one or more entries."})
 	QueryGIDTableEntryFault = add(Rule{"query-gid-table/entry-fault", syscall.EFAULT, "copy_gid_entries_to_user", stdDevice,
 		"An entry cannot be written to the user.",
 		"Pass the address of writable memory."})
-	QueryGIDEntryPort = add(Rule{"query-gid-entry/port", syscall.EINVAL, "UVERBS_METHOD_QUERY_GID_ENTRY", stdDevice,
+	QueryGIDEntryPort = add(Rule{"query-gid-entry/port", syscall.EINVAL, "ib_uverbs_handler_UVERBS_METHOD_QUERY_GID_ENTRY", stdDevice,
 		"The device has no port of that number.",
 		"Pass a port from 1 to the device's phys_port_cnt."})
 )

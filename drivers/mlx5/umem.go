@@ -114,7 +114,7 @@ func (u *umem) findBestQuantizedPgoff(bitmap uint64, offsetBits uint, pgoffMask,
 // drivers/infiniband/hw/mlx5/mlx5_ib.h.
 func logPageSizeToBitmap(field ifc.Field, shift uint) uint64 {
 	largest := min(uint64(1)<<field.Width-1+uint64(shift), 63)
-	return 2<<largest - 1&^(1<<max(shift, adapterPageShift)-1)
+	return 2<<largest - 1<<max(shift, adapterPageShift)
 }
 
 // cqPgoffScale is what the offset of a completion queue's buffer counts in:

@@ -124,9 +124,8 @@ func stuckAt(c *casefile.Case, i int) error {
 }
 
 // once plays the case on a fresh machine.
-func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock) (r *Result) {
-	r = &Result{Case: c}
-	defer caught(&r.Err)
+func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock) *Result {
+	r := &Result{Case: c}
 	m, err := target.Boot(c)
 	if err != nil {
 		r.Err = fmt.Errorf("the device: %w", err)
@@ -136,35 +135,42 @@ func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock
 	if opts.Booted != nil {
 		opts.Booted(m)
 	}
-	defer func() {
-		p.end()
-		m.Shutdown()
-		if opts.Ended != nil {
-			opts.Ended(m)
-		}
-	}()
-	if r.Err = p.prepare(); r.Err != nil {
-		return r
+	r.Err = p.all(r, opts, at)
+	if errors.Is(r.Err, ErrPanic) {
+		return r // it may hold locks for ever
 	}
-	r.Steps = make([]StepResult, 0, len(c.Steps))
-	for i := range c.Steps {
+	p.end()
+	m.Shutdown()
+	if opts.Ended != nil {
+		opts.Ended(m)
+	}
+	return r
+}
+
+// all makes the buffers and plays the steps.
+func (p *player) all(r *Result, opts *Options, at *stepClock) (err error) {
+	defer caught(&err)
+	if err := p.prepare(); err != nil {
+		return err
+	}
+	r.Steps = make([]StepResult, 0, len(p.c.Steps))
+	for i := range p.c.Steps {
 		at.set(i)
-		s := &c.Steps[i]
+		s := &p.c.Steps[i]
 		if opts.Before != nil && s.Proc == "" {
-			opts.Before(m, i)
+			opts.Before(p.m, i)
 		}
 		sr, err := p.step(s)
 		if err != nil {
-			r.Err = &StepError{i, s.Op(), err}
-			return r
+			return &StepError{i, s.Op(), err}
 		}
 		sr.Differences = differences(s, sr.Got)
 		r.Steps = append(r.Steps, sr)
 		if opts.After != nil && s.Proc == "" {
-			opts.After(m, i, &sr)
+			opts.After(p.m, i, &sr)
 		}
 	}
-	return r
+	return nil
 }
 
 // ErrPanic is the error of a case in which the target panicked.

@@ -25,6 +25,10 @@ const (
 	reqUpToMaxCQEVersion = 16
 )
 
+// queryDeviceRespSize is how much of struct mlx5_ib_query_device_resp the
+// library knows: not its last member, reg_c0.
+const queryDeviceRespSize = 104
+
 // errCQEVersion is the error of a device with completions of an unknown form.
 var errCQEVersion = fmt.Errorf("libmlx5: the kernel chose a version of completions that the library does not know: %w", syscall.EINVAL)
 
@@ -122,7 +126,7 @@ func (c *Context) queryDeviceCtx() {
 	c.getHCACaps()
 	var uhw verbs.UHW
 	if c.Resp.CmdsSuppUhw&spec.MLX5_USER_CMDS_SUPP_UHW_QUERY_DEVICE != 0 {
-		uhw.Out = spec.Bytes(new(spec.Mlx5QueryDeviceResp))
+		uhw.Out = spec.Bytes(new(spec.Mlx5QueryDeviceResp))[:queryDeviceRespSize]
 	}
 	c.Device, _ = c.QueryDevice(uhw)
 }

@@ -1,0 +1,53 @@
+package core
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// TestCheckMRAccess follows the recorded cases mr/access-… of rxe, which has
+// both flush rights and no paging on demand, as far as the core decides.
+func TestCheckMRAccess(t *testing.T) {
+	flush := &Device{Attr: DeviceAttr{
+		DeviceCapFlags: spec.IB_UVERBS_DEVICE_FLUSH_GLOBAL | spec.IB_UVERBS_DEVICE_FLUSH_PERSISTENT}}
+	odp := &Device{Attr: DeviceAttr{KernelCapFlags: KernelOnDemandPaging}}
+	tests := []struct {
+		name   string
+		dev    *Device
+		access uint32
+		want   *rule.Rule
+	}{
+		{"mr/access-2", flush, 0x2, rule.MRAccessNeedsLocalWrite},
+		{"mr/access-3", flush, 0x3, nil},
+		{"mr/access-4", flush, 0x4, nil},
+		{"remote atomic alone", flush, 0x8, rule.MRAccessNeedsLocalWrite},
+		{"mr/access-10", flush, 0x10, nil},
+		{"mr/access-80", flush, 0x80, nil},
+		{"mr/access-100", flush, 0x100, nil},
+		{"mr/access-200", flush, 0x200, nil},
+		{"mr/access-400", flush, 0x400, rule.MRAccessUnknown},
+		{"mr/access-100000", flush, 0x100000, nil},
+		{"mr/access-20000000", flush, 0x20000000, nil},
+		{"mr/access-40000000", flush, 0x40000000, rule.MRAccessUnknown},
+		{"paging on demand", flush, 0x40, rule.MRAccessNoOnDemand},
+		{"paging on demand where there is", odp, 0x40, nil},
+		{"global flush without it", odp, 0x100, rule.MRAccessNoFlush},
+		{"persistent flush without it", odp, 0x200, rule.MRAccessNoFlush},
+		{"local write comes first", odp, 0x400 | 0x2, rule.MRAccessNeedsLocalWrite},
+		{"the unknown comes before paging", flush, 0x400 | 0x40, rule.MRAccessUnknown},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			err := CheckMRAccess(tt.dev, tt.access)
+			if tt.want == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.Equal(t, error(tt.want), err)
+		})
+	}
+}
