@@ -94,15 +94,16 @@ func TestCQCreateRefused(t *testing.T) {
 				}
 			}))
 			pd := r.newPD()
-			fd := r.newAsync()
-			held := refs["UVERBS_OBJECT_ASYNC_EVENT"]
-			attrs := with(r.cqAttrs(num(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD, 0, uint64(fd))), tt.bad)
+			fd, channel := r.newAsync(), r.newChannel()
+			held := []int64{refs["UVERBS_OBJECT_ASYNC_EVENT"], refs["UVERBS_OBJECT_COMP_CHANNEL"]}
+			attrs := with(r.cqAttrs(num(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD, 0, uint64(fd)),
+				num(spec.UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, 0, uint64(channel))), tt.bad)
 			attrs[0].Data = 999
 			require.Equal(t, tt.want, r.call(objCQ, cqCreat, attrs...))
 			require.Equal(t, pd+1, r.attr(0).Data)
 			require.NotContains(t, r.written(), "!")
 			require.Equal(t, "a5a5a5a5", r.hex(addrOf(attrs[4]), 4))
-			require.Equal(t, held, refs["UVERBS_OBJECT_ASYNC_EVENT"])
+			require.Equal(t, held, []int64{refs["UVERBS_OBJECT_ASYNC_EVENT"], refs["UVERBS_OBJECT_COMP_CHANNEL"]})
 			require.Equal(t, pd+1, r.newPD())
 		})
 	}

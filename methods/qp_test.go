@@ -213,6 +213,9 @@ func TestSharedQP(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "01000000", resp)
 	require.Empty(t, r.took(), "the second handle keeps the QP")
+	third, err := core.OpenQP(r.p.MainTask(), realQP.XRCD, realQP.QPNum, spec.IB_QPT_XRC_TGT, nil)
+	require.NoError(t, err)
+	require.NoError(t, core.CloseQP(nil, third))
 	none := &core.Udata{Attrs: noAttrs{task: r.p.MainTask()}}
 	require.Equal(t, error(rule.XRCDInUse), core.DeallocXRCDUser(realQP.XRCD, none))
 	require.NoError(t, core.DestroyQPUser(second, none))

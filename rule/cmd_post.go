@@ -6,10 +6,10 @@ import "syscall"
 var (
 	CmdPostSendSize = add(Rule{"cmd-post/send-size", syscall.EINVAL, "ib_uverbs_post_send", uverbsCmd,
 		"The member wqe_size is smaller than a struct ib_uverbs_send_wr.",
-		"Set wqe_size to 64 or more."})
+		"Set wqe_size to 56 or more."})
 	CmdPostSendNoMemory = add(Rule{"cmd-post/send-no-memory", syscall.ENOMEM, "ib_uverbs_post_send", uverbsCmd,
 		"There was no memory for a work request of wqe_size bytes.",
-		"Set wqe_size to 64; above 4 MiB it always fails."})
+		"Set wqe_size to 56; above 4 MiB it always fails."})
 	CmdPostSendWRFault = add(Rule{"cmd-post/send-wr-fault", syscall.EFAULT, "ib_uverbs_post_send", uverbsCmd,
 		"A work request cannot be read.",
 		"Pass the address of readable memory."})

@@ -57,6 +57,7 @@ func (f *File) Init(t *trace.Task, owner Owner) {
 
 // list puts the object at the head of the list.
 func (f *File) list(t *trace.Task, o *Object) {
+	o.listed = true
 	f.uobjectsLock.Lock(t)
 	head := &f.uobjects
 	o.prev, o.next = head, head.next
@@ -67,9 +68,10 @@ func (f *File) list(t *trace.Task, o *Object) {
 
 // unlist takes the object off the list and says whether it was on it.
 func (f *File) unlist(t *trace.Task, o *Object) bool {
-	if o.next == nil {
+	if !o.listed {
 		return false
 	}
+	o.listed = false
 	f.uobjectsLock.Lock(t)
 	o.prev.next, o.next.prev = o.next, o.prev
 	o.prev, o.next = nil, nil

@@ -114,7 +114,8 @@ type Object struct {
 	usecnt atomic.Int32 // -1 exclusive, 0 free, n readers
 	ref    atomic.Int32
 
-	prev, next *Object // in File.uobjects, nil if not listed
+	prev, next *Object // in File.uobjects; under uobjects_lock, as neighbours change them
+	listed     bool    // is in File.uobjects; whoever commits or destroys the object knows
 	used       bool    // was committed once, so others may still hold it
 }
 

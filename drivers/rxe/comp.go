@@ -32,6 +32,7 @@ const (
 	compRNRRetry
 	compError
 	compExit
+	compQuit
 	compDone
 )
 
@@ -74,6 +75,8 @@ func (qp *rxeQP) completer(t *trace.Task) (again bool) {
 				break
 			}
 			qp.resetRetryTimer()
+			return qp.req.again
+		case compQuit:
 			return qp.req.again
 		case compDone:
 			return true
@@ -244,9 +247,8 @@ func (qp *rxeQP) checkAck(t *trace.Task, w *sendWQE, m *message) compState {
 // takeData puts the data of an answer where the element wants it. It models
 // do_read and do_atomic in drivers/infiniband/sw/rxe/rxe_comp.c.
 func (qp *rxeQP) takeData(t *trace.Task, w *sendWQE, m *message) compState {
-	l := &sgList{dma: w.DMA, sges: w.q.sges(w.at+sendWQESGE, w.DMA.NumSGE)}
-	l.dma.Resid, l.dma.CurSGE, l.dma.SGEOffset = w.DMA.Length, 0, 0
-	if qp.dev.copyData(t, qp.pd, spec.IB_ACCESS_LOCAL_WRITE, l, m.data, true) != copyDone {
+	l := qp.gatherList(w)
+	if l == nil || qp.dev.copyData(t, qp.pd, spec.IB_ACCESS_LOCAL_WRITE, l, m.data, true) != copyDone {
 		w.setStatus(spec.IB_WC_LOC_PROT_ERR)
 		return compError
 	}
@@ -299,7 +301,7 @@ func (qp *rxeQP) updateComp(t *trace.Task, m *message) {
 // state COMPST_ERROR_RETRY of drivers/infiniband/sw/rxe/rxe_comp.c.
 func (qp *rxeQP) errorRetry(t *trace.Task, w *sendWQE) compState {
 	if w == nil || w.State == wqePosted {
-		return compLeave(qp)
+		return compQuit
 	}
 	if qp.comp.startedRetry && !qp.comp.timeoutRetry {
 		return compDone
@@ -320,12 +322,6 @@ func (qp *rxeQP) errorRetry(t *trace.Task, w *sendWQE) compState {
 	return compDone
 }
 
-// compLeave ends the completer without a look at the timer.
-func compLeave(qp *rxeQP) compState {
-	qp.comp.timeoutRetry = false
-	return compExit
-}
-
 // rnrRetry waits before the requests are sent again to a peer that had no
 // receive, as often as they may be. It is the state COMPST_RNR_RETRY of
 // drivers/infiniband/sw/rxe/rxe_comp.c.
@@ -341,7 +337,7 @@ func (qp *rxeQP) rnrRetry(t *trace.Task, w *sendWQE, m *message) compState {
 	}
 	qp.req.waitForRNRTimer = true
 	qp.startRNRTimer(m.timer)
-	return compLeave(qp)
+	return compQuit
 }
 
 // completeSend takes the oldest element out of the send queue and posts its
@@ -364,7 +360,7 @@ func (qp *rxeQP) sendWC(w *sendWQE) *spec.WC {
 	if w.Status != spec.IB_WC_SUCCESS {
 		return wc
 	}
-	wc.Opcode, wc.ByteLen = wcOpcode[w.WR.Opcode], w.DMA.Length
+	wc.Opcode, wc.ByteLen = wcOpcode(w.WR.Opcode), w.DMA.Length
 	switch w.WR.Opcode {
 	case spec.IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, spec.IB_UVERBS_WR_SEND_WITH_IMM:
 		wc.WCFlags = spec.IB_WC_WITH_IMM
@@ -372,9 +368,16 @@ func (qp *rxeQP) sendWC(w *sendWQE) *spec.WC {
 	return wc
 }
 
-// wcOpcode is wr_to_wc_opcode of drivers/infiniband/sw/rxe/rxe_comp.c, for what
-// can complete well.
-var wcOpcode = [...]uint32{
+// wcOpcode models wr_to_wc_opcode in drivers/infiniband/sw/rxe/rxe_comp.c, for
+// what can complete well. What it is asked for stands in the user's memory.
+func wcOpcode(opcode uint32) uint32 {
+	if opcode < uint32(len(wcOpcodes)) {
+		return wcOpcodes[opcode]
+	}
+	return 0xff
+}
+
+var wcOpcodes = [...]uint32{
 	spec.IB_UVERBS_WR_RDMA_WRITE:           spec.IB_WC_RDMA_WRITE,
 	spec.IB_UVERBS_WR_RDMA_WRITE_WITH_IMM:  spec.IB_WC_RDMA_WRITE,
 	spec.IB_UVERBS_WR_SEND:                 spec.IB_WC_SEND,

@@ -77,7 +77,12 @@ func (d *rxeDev) cqChkAttr(t *trace.Task, cq *rxeCQ, cqe int32) error {
 	if uint32(cqe) > d.attr.MaxCQE {
 		return rule.RxeCQTooLarge
 	}
-	if cq != nil && uint32(cqe) < cq.queue.count(toClient) {
+	if cq == nil {
+		return nil
+	}
+	cq.lock.Lock(t)
+	defer cq.lock.Unlock(t)
+	if uint32(cqe) < cq.queue.count(toClient) {
 		return rule.RxeCQTooSmall
 	}
 	return nil

@@ -1,6 +1,7 @@
 package rxe
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"uverbsim/core"
@@ -40,12 +41,14 @@ const (
 // rxeMR is a struct rxe_mr.
 type rxeMR struct {
 	elem
-	ib     *core.MR
-	pd     *rxePD
-	umem   *core.Umem
+	ib    *core.MR
+	pd    *rxePD
+	umem  *core.Umem
+	numMW atomic.Int32 // windows that are bound to it
+
+	lock   sync.Mutex // over what follows and pd, which the user can change
 	access uint32
 	state  mrState
-	numMW  atomic.Int32 // windows that are bound to it
 }
 
 func toRmr(mr *core.MR) *rxeMR { return mr.Driver.(*rxeMR) }
@@ -151,6 +154,8 @@ func reregUserMR(ibmr *core.MR, flags uint32, _, _, _ uint64, access uint32, ibp
 	if flags&spec.IB_MR_REREG_ACCESS != 0 && access&^accessSupportedMR != 0 {
 		return nil, rule.RxeMRReregAccess
 	}
+	mr.lock.Lock()
+	defer mr.lock.Unlock()
 	if flags&spec.IB_MR_REREG_PD != 0 {
 		mr.pd.put(t)
 		mr.pd = toRpd(ibpd)

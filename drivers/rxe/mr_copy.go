@@ -129,6 +129,31 @@ func (d *rxeDev) copyData(t *trace.Task, pd *rxePD, access uint32, l *sgList, da
 	return copyDone
 }
 
+// reaches says whether the first n bytes of the list are all registered, so
+// that no more is copied than there is.
+func (d *rxeDev) reaches(t *trace.Task, pd *rxePD, l *sgList, n uint32) bool {
+	for _, sge := range l.sges {
+		if n == 0 {
+			break
+		}
+		c := min(n, sge.Length)
+		if c == 0 {
+			continue
+		}
+		mr := d.lookupMR(t, pd, 0, sge.Lkey)
+		if mr == nil {
+			return false
+		}
+		ok := mr.inRange(sge.Addr, uint64(c))
+		mr.put(t)
+		if !ok {
+			return false
+		}
+		n -= c
+	}
+	return n == 0
+}
+
 func (d *rxeDev) copySGE(t *trace.Task, pd *rxePD, access uint32, sge *spec.RxeSGE, off uint32, data []byte, in bool) bool {
 	mr := d.lookupMR(t, pd, access, sge.Lkey)
 	if mr == nil {

@@ -56,7 +56,9 @@ func (m *message) lastPSN() uint32 { return (m.psn + m.packets - 1) & psnMask }
 func psnCompare(a, b uint32) int32 { return int32((a - b) << 8) }
 
 // numPackets is how many packets n bytes take: at least one.
-func numPackets(n uint32, mtu int) uint32 { return max(1, (n+uint32(mtu)-1)/uint32(mtu)) }
+func numPackets(n uint32, mtu int) uint32 {
+	return uint32(max(1, (uint64(n)+uint64(mtu)-1)/uint64(mtu)))
+}
 
 // messageQueue is a struct sk_buff_head: what came for a QP. Each message in
 // it holds a reference on the QP.

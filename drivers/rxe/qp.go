@@ -1,7 +1,9 @@
 package rxe
 
 import (
+	"sync"
 	"sync/atomic"
+	"time"
 
 	"uverbsim/copyuser"
 	"uverbsim/core"
@@ -33,12 +35,20 @@ type rxeQP struct {
 
 	sendTask, recvTask task
 
+	// What came for the two tasks.
+	reqPkts, respPkts messageQueue
+
 	stateLock    trace.Mutex // state_lock, over what follows
 	attr         core.QPAttr
 	valid        bool // between creation and destruction
 	priAV, altAV spec.RxeAV
-	reqWQEIndex  uint32 // of the element to be sent next (req.wqe_index)
-	sqPSN, rqPSN uint32 // of the next packet sent, and expected (req.psn, resp.psn)
+	req          reqInfo
+	comp         compInfo
+	resp         respInfo
+
+	timers       sync.Mutex  // over what follows
+	retrans, rnr *time.Timer // retrans_timer and rnr_nak_timer, nil until first started
+	retransRuns  bool
 }
 
 func toRqp(qp *core.QP) *rxeQP { return qp.Driver.(*rxeQP) }
@@ -203,7 +213,7 @@ func (qp *rxeQP) initReq(init *core.QPInitAttr, resp copyuser.Addr, udata *core.
 	if err := qp.initSQ(init, resp, udata); err != nil {
 		return err
 	}
-	qp.reqWQEIndex = qp.sq.queue.producer(fromClient)
+	qp.req.wqeIndex = qp.sq.queue.producer(fromClient)
 	qp.sendTask.init(t, qp, sender)
 	return nil
 }
@@ -304,6 +314,7 @@ func (qp *rxeQP) doCleanup(t *trace.Task) {
 	qp.stateLock.Lock(t)
 	qp.valid = false
 	qp.stateLock.Unlock(t)
+	qp.stopTimers()
 	if qp.recvTask.run != nil {
 		qp.recvTask.cleanup(t)
 	}
@@ -332,4 +343,5 @@ func (qp *rxeQP) doCleanup(t *trace.Task) {
 	if qp.pd != nil {
 		qp.pd.put(t)
 	}
+	qp.dropMR(t)
 }

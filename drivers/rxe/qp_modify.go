@@ -166,7 +166,10 @@ var qpAttrs = []struct {
 	mask uint32
 	take func(qp *rxeQP, attr *core.QPAttr)
 }{
-	{spec.IB_QP_MAX_QP_RD_ATOMIC, func(qp *rxeQP, a *core.QPAttr) { qp.attr.MaxRdAtomic = roundupPow2(a.MaxRdAtomic) }},
+	{spec.IB_QP_MAX_QP_RD_ATOMIC, func(qp *rxeQP, a *core.QPAttr) {
+		qp.attr.MaxRdAtomic = roundupPow2(a.MaxRdAtomic)
+		qp.req.rdAtomic = int32(qp.attr.MaxRdAtomic)
+	}},
 	{spec.IB_QP_MAX_DEST_RD_ATOMIC, func(qp *rxeQP, a *core.QPAttr) { qp.attr.MaxDestRdAtomic = roundupPow2(a.MaxDestRdAtomic) }},
 	{spec.IB_QP_EN_SQD_ASYNC_NOTIFY, func(qp *rxeQP, a *core.QPAttr) { qp.attr.EnSQDAsyncNotify = a.EnSQDAsyncNotify }},
 	{spec.IB_QP_ACCESS_FLAGS, func(qp *rxeQP, a *core.QPAttr) { qp.attr.AccessFlags = a.AccessFlags }},
@@ -178,11 +181,14 @@ var qpAttrs = []struct {
 	}},
 	{spec.IB_QP_PATH_MTU, func(qp *rxeQP, a *core.QPAttr) { qp.attr.PathMTU = a.PathMTU }},
 	{spec.IB_QP_TIMEOUT, func(qp *rxeQP, a *core.QPAttr) { qp.attr.Timeout = a.Timeout }},
-	{spec.IB_QP_RETRY_CNT, func(qp *rxeQP, a *core.QPAttr) { qp.attr.RetryCnt = a.RetryCnt }},
-	{spec.IB_QP_RNR_RETRY, func(qp *rxeQP, a *core.QPAttr) { qp.attr.RNRRetry = a.RNRRetry }},
-	{spec.IB_QP_RQ_PSN, func(qp *rxeQP, a *core.QPAttr) { qp.rqPSN = a.RqPSN & psnMask }},
+	{spec.IB_QP_RETRY_CNT, func(qp *rxeQP, a *core.QPAttr) { qp.attr.RetryCnt, qp.comp.retryCnt = a.RetryCnt, a.RetryCnt }},
+	{spec.IB_QP_RNR_RETRY, func(qp *rxeQP, a *core.QPAttr) { qp.attr.RNRRetry, qp.comp.rnrRetry = a.RNRRetry, a.RNRRetry }},
+	{spec.IB_QP_RQ_PSN, func(qp *rxeQP, a *core.QPAttr) { qp.resp.psn = a.RqPSN & psnMask }},
 	{spec.IB_QP_MIN_RNR_TIMER, func(qp *rxeQP, a *core.QPAttr) { qp.attr.MinRNRTimer = a.MinRNRTimer }},
-	{spec.IB_QP_SQ_PSN, func(qp *rxeQP, a *core.QPAttr) { qp.sqPSN = a.SqPSN & psnMask }},
+	{spec.IB_QP_SQ_PSN, func(qp *rxeQP, a *core.QPAttr) {
+		qp.req.psn = a.SqPSN & psnMask
+		qp.comp.psn = qp.req.psn
+	}},
 	{spec.IB_QP_PATH_MIG_STATE, func(qp *rxeQP, a *core.QPAttr) { qp.attr.PathMigState = a.PathMigState }},
 	{spec.IB_QP_DEST_QPN, func(qp *rxeQP, a *core.QPAttr) { qp.attr.DestQPNum = a.DestQPNum }},
 }
@@ -212,6 +218,8 @@ func (qp *rxeQP) reset(t *trace.Task) {
 	if qp.sq.queue != nil {
 		qp.sq.queue.reset(t)
 	}
+	qp.resp.sentPSNNak, qp.resp.gotoError = false, false
+	qp.dropMR(t)
 	qp.recvTask.enable(t)
 	qp.sendTask.enable(t)
 }
@@ -263,7 +271,7 @@ func (qp *rxeQP) toAttr(t *trace.Task, attr *core.QPAttr) {
 	qp.stateLock.Lock(t)
 	defer qp.stateLock.Unlock(t)
 	*attr = qp.attr
-	attr.RqPSN, attr.SqPSN = qp.rqPSN, qp.sqPSN
+	attr.RqPSN, attr.SqPSN = qp.resp.psn, qp.req.psn
 	qp.toCap(&attr.Cap)
 	attr.AH, attr.AltAH = avToAttr(t, &qp.priAV), avToAttr(t, &qp.altAV)
 	attr.CurState = qp.attr.State

@@ -238,16 +238,23 @@ func (qp *rxeQP) gather(t *trace.Task, w *sendWQE, m *message) bool {
 		w.q.buf.load(w.at+sendWQESGE, m.data)
 		return true
 	}
-	if n > portMaxMsgSz {
-		return false
-	}
-	l := &sgList{dma: w.DMA, sges: w.q.sges(w.at+sendWQESGE, w.DMA.NumSGE)}
-	l.dma.Resid, l.dma.CurSGE, l.dma.SGEOffset = n, 0, 0
-	if n > l.room() {
+	l := qp.gatherList(w)
+	if l == nil || !qp.dev.reaches(t, qp.pd, l, n) {
 		return false
 	}
 	m.data = make([]byte, n)
 	return qp.dev.copyData(t, qp.pd, 0, l, m.data, false) == copyDone
+}
+
+// gatherList is the list of an element from its start; nil if it is longer than
+// the queue's elements. The user can change it between two looks.
+func (qp *rxeQP) gatherList(w *sendWQE) *sgList {
+	if w.DMA.NumSGE > qp.sq.maxSGE {
+		return nil
+	}
+	l := &sgList{dma: w.DMA, sges: w.q.sges(w.at+sendWQESGE, w.DMA.NumSGE)}
+	l.dma.Resid, l.dma.CurSGE, l.dma.SGEOffset = w.DMA.Length, 0, 0
+	return l
 }
 
 // sendMessage sends what was built and notes in the element what was sent. It

@@ -71,6 +71,7 @@ func (qp *rxeQP) receive(t *trace.Task) (again bool) {
 	}
 	for state := respCheckPSN; state != respDone; {
 		if state == respErrCQOverflow {
+			qp.dropMR(t)
 			qp.error(t)
 			return false
 		}
@@ -505,11 +506,16 @@ func (qp *rxeQP) cleanupRequest(t *trace.Task) respState {
 	if qp.reqPkts.pop() != nil {
 		qp.put(t)
 	}
+	qp.dropMR(t)
+	return respDone
+}
+
+// dropMR is done with the region that a message was about.
+func (qp *rxeQP) dropMR(t *trace.Task) {
 	if qp.resp.mr != nil {
 		qp.resp.mr.put(t)
 		qp.resp.mr = nil
 	}
-	return respDone
 }
 
 // duplicateRequest answers a message that came before. It models

@@ -34,8 +34,8 @@ type Config struct {
 	// Key gives the random low bytes of memory keys. Nil is a sequence that
 	// begins alike for each device.
 	Key func() uint8
-	// Work has a function run, later and not by the caller. Nil starts a
-	// goroutine for each. It is called with locks held.
+	// Work has a part of a queue pair's work done, later and not by the caller,
+	// who holds locks. Nil is a goroutine that does one part after the other.
 	Work func(func())
 }
 
@@ -65,7 +65,7 @@ func (c Config) withDefaults() Config {
 		c.Key = keySequence()
 	}
 	if c.Work == nil {
-		c.Work = func(f func()) { go f() }
+		c.Work = new(workqueue).queue
 	}
 	return c
 }
@@ -94,6 +94,8 @@ type rxeDev struct {
 
 	pendingLock  trace.Mutex // pending_lock
 	pendingMmaps []*mmapInfo
+
+	atomicOps trace.Mutex // atomic_ops_lock
 
 	mmapOffsetLock trace.Mutex // mmap_offset_lock
 	mmapOffset     uint64      // the next to be given out, in bytes
@@ -152,6 +154,7 @@ func (d *rxeDev) init(cfg *Config) {
 		p.init(typ)
 	}
 	d.pendingLock.Name, d.mmapOffsetLock.Name, d.mcgLock.Name = "pending_lock", "mmap_offset_lock", "mcg_lock"
+	d.atomicOps.Name = "atomic_ops_lock"
 	d.mcgTree = map[[16]byte]*mcg{}
 }
 

@@ -24,8 +24,9 @@ func (rq *recvQueue) wqeSize() uint32 { return recvWQESize + rq.maxSGE*sgeSize }
 type rxeSRQ struct {
 	elem
 	pd    *rxePD
+	ib    *core.SRQ
 	rq    recvQueue
-	limit uint32
+	limit uint32 // below so many receives the owner is told; under the consumer lock
 }
 
 func toRsrq(srq *core.SRQ) *rxeSRQ { return srq.Driver.(*rxeSRQ) }
@@ -56,7 +57,7 @@ func createSRQ(ibsrq *core.SRQ, init *core.SRQInitAttr, udata *core.Udata) error
 	if err := d.srqChkInit(t, &init.Attr); err != nil {
 		return err
 	}
-	srq := &rxeSRQ{pd: toRpd(ibsrq.PD)}
+	srq := &rxeSRQ{ib: ibsrq, pd: toRpd(ibsrq.PD)}
 	if err := d.srqPool.add(t, &srq.elem, srq); err != nil {
 		return err
 	}
@@ -150,6 +151,8 @@ func modifySRQ(ibsrq *core.SRQ, attr *core.SRQAttr, mask uint32, udata *core.Uda
 // rxe/modify-srq-below-limit, rxe/srq-limit-max, rxe/srq-limit.
 func (srq *rxeSRQ) chkAttr(t *trace.Task, d *rxeDev, attr *core.SRQAttr, mask uint32) error {
 	defer t.Enter(module, "rxe_srq_chk_attr").Leave()
+	srq.rq.consumerLock.Lock(t)
+	defer srq.rq.consumerLock.Unlock(t)
 	if mask&spec.IB_SRQ_MAX_WR != 0 {
 		switch {
 		case attr.MaxWR > d.attr.MaxSRQWR:
@@ -176,7 +179,8 @@ func (srq *rxeSRQ) chkAttr(t *trace.Task, d *rxeDev, attr *core.SRQAttr, mask ui
 //
 // Errors: those of queue.resize.
 func (srq *rxeSRQ) fromAttr(attr *core.SRQAttr, mask uint32, cmd *spec.RxeModifySRQCmd, udata *core.Udata) error {
-	defer udata.Trace().Enter(module, "rxe_srq_from_attr").Leave()
+	t := udata.Trace()
+	defer t.Enter(module, "rxe_srq_from_attr").Leave()
 	if mask&spec.IB_SRQ_MAX_WR != 0 {
 		rq := &srq.rq
 		n, err := rq.queue.resize(attr.MaxWR, rq.wqeSize(), udata, copyuser.Addr(cmd.MmapInfoAddr), &rq.producerLock, &rq.consumerLock)
@@ -186,7 +190,9 @@ func (srq *rxeSRQ) fromAttr(attr *core.SRQAttr, mask uint32, cmd *spec.RxeModify
 		attr.MaxWR, rq.maxWR = n, n
 	}
 	if mask&spec.IB_SRQ_LIMIT != 0 {
+		srq.rq.consumerLock.Lock(t)
 		srq.limit = attr.Limit
+		srq.rq.consumerLock.Unlock(t)
 	}
 	return nil
 }
@@ -194,8 +200,11 @@ func (srq *rxeSRQ) fromAttr(attr *core.SRQAttr, mask uint32, cmd *spec.RxeModify
 // querySRQ models rxe_query_srq in drivers/infiniband/sw/rxe/rxe_verbs.c. How
 // large the queue is, it reads from the memory that the user shares.
 func querySRQ(task *process.Task, ibsrq *core.SRQ, attr *core.SRQAttr) error {
-	defer task.Trace.Enter(module, "rxe_query_srq").Leave()
+	t := task.Trace
+	defer t.Enter(module, "rxe_query_srq").Leave()
 	srq := toRsrq(ibsrq)
+	srq.rq.consumerLock.Lock(t)
+	defer srq.rq.consumerLock.Unlock(t)
 	attr.MaxWR = srq.rq.queue.buf.word(bufIndexMask)
 	attr.MaxSGE = srq.rq.maxSGE
 	attr.Limit = srq.limit

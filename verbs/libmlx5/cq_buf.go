@@ -56,3 +56,17 @@ func (b *cqBuf) owner(i uint32) byte {
 	}
 	return 0
 }
+
+// Buffer is the memory that a queue's entries lie in.
+type Buffer struct {
+	Addr    copyuser.Addr
+	Length  uint64
+	CQESize uint32 // of an entry
+}
+
+// Buffer returns where the queue's entries lie now.
+func (cq *CQ) Buffer() Buffer {
+	cq.mu.Lock()
+	defer cq.mu.Unlock()
+	return Buffer{cq.buf.at, cq.buf.length(), cq.buf.cqeSize}
+}
