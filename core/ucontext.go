@@ -2,6 +2,7 @@ package core
 
 import (
 	"uverbsim/process"
+	"uverbsim/rule"
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
@@ -43,6 +44,9 @@ func (c *Ucontext) Uncharge(task *process.Task, ch process.Charge) { uncharge(ta
 // tryCharge models ib_rdmacg_try_charge in drivers/infiniband/core/cgroup.c.
 func tryCharge(task *process.Task, dev *Device, r process.CgroupResource) (process.Charge, error) {
 	defer task.Trace.Enter(trace.Core, "ib_rdmacg_try_charge").Leave()
+	if task.Trace.Fail(trace.Charge, "rdmacg") {
+		return process.Charge{}, rule.CgroupAlloc
+	}
 	return task.Cgroup().TryCharge(task, dev.Name, r)
 }
 

@@ -176,9 +176,7 @@ func TestFlowSpecs(t *testing.T) {
 			if err == nil {
 				require.Len(t, made.Specs, 1)
 			}
-			for o := range r.qp.Object.File().Objects(nil) {
-				require.Zero(t, o.Usecnt(), o.Type().Name)
-			}
+			r.requireUnused()
 		})
 	}
 }

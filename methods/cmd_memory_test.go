@@ -74,9 +74,7 @@ func TestCommandsWithoutMemory(t *testing.T) {
 			delete(fail, tt.what)
 			_, after := r.qp.Object.File().Counts()
 			require.Equal(t, handles, after)
-			for o := range r.qp.Object.File().Objects(nil) {
-				require.Zero(t, o.Usecnt(), o.Type().Name)
-			}
+			r.requireUnused()
 			require.NoError(t, run(tt.cmd, tt.request, r.resp(tt.resp)))
 		})
 	}

@@ -228,3 +228,18 @@ func TestAllocMW(t *testing.T) {
 	_, err = r.destroy(destroyPD, uint64(pd))
 	require.Equal(t, error(rule.PDBusy), err)
 }
+
+// TestReregDMMR: a region of device memory stays as it is.
+func TestReregDMMR(t *testing.T) {
+	r := newCommands(t, nil)
+	mr, err := r.regMR(regCmd(uint32(r.newPD()), 0x1000, 1))
+	require.NoError(t, err)
+	for o := range r.objects() {
+		if o.ID() == int64(mr.MRHandle) {
+			o.HW.(*core.MR).DM = new(core.DM)
+		}
+	}
+	_, err = r.reregMR(spec.ReregMR{MRHandle: mr.MRHandle, Flags: spec.IB_MR_REREG_ACCESS, AccessFlags: 2})
+	require.Equal(t, error(rule.CmdMRReregDM), err)
+	r.requireUnused()
+}

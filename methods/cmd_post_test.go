@@ -83,7 +83,7 @@ func TestPostSendUD(t *testing.T) {
 	var ah uint32
 	inUse := int32(0)
 	r, posted := sendRig(t, func([]core.SendWR) (int, error) {
-		for o := range r.qp.Object.File().Objects(nil) {
+		for o := range r.objects() {
 			if o.ID() == int64(ah) {
 				inUse = o.Usecnt()
 			}
@@ -109,9 +109,7 @@ func TestPostSendUD(t *testing.T) {
 	require.Equal(t, error(rule.CmdPostSendUDOpcode), send(spec.IB_UVERBS_WR_RDMA_WRITE, ah))
 	require.Equal(t, error(rule.ObjectWrongType), send(spec.IB_UVERBS_WR_SEND_WITH_IMM, ah, qp))
 	require.EqualValues(t, 2, inUse)
-	for o := range r.qp.Object.File().Objects(nil) {
-		require.Zero(t, o.Usecnt(), o.Type().Name)
-	}
+	r.requireUnused()
 }
 
 // TestPostSendRefused follows the recorded cases write/post-send-unknown-qp and
@@ -235,9 +233,7 @@ func TestPostRecv(t *testing.T) {
 		require.Equal(t, "02000000", r.hex(resp.at, 4))
 		fail = nil
 	}
-	for o := range r.qp.Object.File().Objects(nil) {
-		require.Zero(t, o.Usecnt(), o.Type().Name)
-	}
+	r.requireUnused()
 }
 
 // FuzzPostSend: no request of POST_SEND makes the kernel hand the driver a
@@ -270,8 +266,6 @@ func FuzzPostSend(f *testing.F) {
 		if err == nil && wrs != int(binary.LittleEndian.Uint32(tail[4:])) {
 			t.Fatalf("%d work requests were posted", wrs)
 		}
-		for o := range r.qp.Object.File().Objects(nil) {
-			require.Zero(t, o.Usecnt(), o.Type().Name)
-		}
+		r.requireUnused()
 	})
 }

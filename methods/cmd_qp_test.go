@@ -101,9 +101,7 @@ func TestCreateQPByWriteRefused(t *testing.T) {
 		})
 	}
 	require.EqualValues(t, srq+1, r.newPD())
-	for o := range r.cq.Object.File().Objects(nil) {
-		require.Zero(t, o.Usecnt(), o.Type().Name)
-	}
+	r.requireUnused()
 }
 
 // TestCreateQPParts: what each type of QP is made of.
@@ -148,9 +146,7 @@ func TestCreateQPParts(t *testing.T) {
 	require.Nil(t, attr.SendCQ)
 	require.Equal(t, error(rule.CmdQPIndTable), create(func(c *spec.ExCreateQP) { withTable(c); c.MaxRecvSGE = 1 }))
 	require.Equal(t, error(rule.ObjectWrongType), create(func(c *spec.ExCreateQP) { withTable(c); c.RWQIndTblHandle = pd }))
-	for o := range r.cq.Object.File().Objects(nil) {
-		require.Zero(t, o.Usecnt(), o.Type().Name)
-	}
+	r.requireUnused()
 }
 
 // TestExCreateQP: what only the extended command has, and the capabilities

@@ -3,18 +3,21 @@ package methods
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
 	"uverbsim/core"
+	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/uobject"
 )
 
-// response is where a write() command of a test wants its answer.
+// respBuf is where a write() command of a test wants its answer.
 type respBuf struct {
 	at copyuser.Addr
 	n  int
@@ -23,10 +26,9 @@ type respBuf struct {
 // resp returns room for an answer of n bytes.
 func (r *rig) resp(n int) respBuf { return respBuf{r.buf(n), n} }
 
-// command makes a write() command. A response goes into the request's first 8
-// bytes.
-func (r *rig) command(cmd uint8, request []byte, resp respBuf) error {
-	r.Helper()
+// plainBytes puts a write() command together. A response's address goes into
+// the request's first 8 bytes.
+func plainBytes(cmd uint8, request []byte, resp respBuf) []byte {
 	b := make([]byte, 8, 8+len(request))
 	binary.LittleEndian.PutUint32(b, uint32(cmd))
 	binary.LittleEndian.PutUint16(b[4:], uint16((8+len(request))/4))
@@ -35,12 +37,11 @@ func (r *rig) command(cmd uint8, request []byte, resp respBuf) error {
 	if resp.n > 0 {
 		binary.LittleEndian.PutUint64(b[8:], uint64(resp.at))
 	}
-	return r.writeBytes(b)
+	return b
 }
 
-// commandEx makes an extended write() command.
-func (r *rig) commandEx(cmd uint8, request []byte, resp respBuf) error {
-	r.Helper()
+// exBytes puts an extended write() command together.
+func exBytes(cmd uint8, request []byte, resp respBuf) []byte {
 	b := make([]byte, 24, 24+len(request))
 	binary.LittleEndian.PutUint32(b, uint32(cmd)|spec.IB_USER_VERBS_CMD_FLAG_EXTENDED)
 	binary.LittleEndian.PutUint16(b[4:], uint16(len(request)/8))
@@ -48,7 +49,19 @@ func (r *rig) commandEx(cmd uint8, request []byte, resp respBuf) error {
 	if resp.n > 0 {
 		binary.LittleEndian.PutUint64(b[8:], uint64(resp.at))
 	}
-	return r.writeBytes(append(b, request...))
+	return append(b, request...)
+}
+
+// command makes a write() command.
+func (r *rig) command(cmd uint8, request []byte, resp respBuf) error {
+	r.Helper()
+	return r.writeBytes(plainBytes(cmd, request, resp))
+}
+
+// commandEx makes an extended write() command.
+func (r *rig) commandEx(cmd uint8, request []byte, resp respBuf) error {
+	r.Helper()
+	return r.writeBytes(exBytes(cmd, request, resp))
 }
 
 func (r *rig) writeBytes(b []byte) error {
@@ -165,23 +178,42 @@ func TestRequest(t *testing.T) {
 }
 
 // TestRequestFaults follows the recorded cases write/body-unmapped and
-// write/request-edge-body: the tail counts as not zero where it cannot be read.
+// write/request-edge-body: a request of which only the start can be read. The
+// tail counts as not zero there.
 func TestRequestFaults(t *testing.T) {
 	r := newCommands(t, nil)
-	cut := func(cmd uint32, words, have int) error {
-		at := r.edge(have)
-		b := make([]byte, have)
-		binary.LittleEndian.PutUint32(b, cmd)
-		binary.LittleEndian.PutUint16(b[4:], uint16(words))
-		binary.LittleEndian.PutUint16(b[6:], 1)
-		require.True(t, r.p.Mem.Store(at, b))
-		_, err := r.p.Write(r.fd, at, uint64(4*words))
-		return err
+	qp := r.qpByWrite(spec.IB_QPT_RC)
+	one := []spec.SendWR{{NumSGE: 1, Opcode: spec.IB_UVERBS_WR_SEND}}
+	send := plainBytes(spec.IB_USER_VERBS_CMD_POST_SEND, sendRequest(qp, 56, one, spec.SGE{}), respBuf{n: 4})
+	recv := plainBytes(spec.IB_USER_VERBS_CMD_POST_RECV, recvRequest(qp, 16, []spec.RecvWR{{NumSGE: 1}}, spec.SGE{}), respBuf{n: 4})
+	dealloc := plainBytes(spec.IB_USER_VERBS_CMD_DEALLOC_PD, bytesOf(spec.DeallocPD{}), respBuf{})
+	long := plainBytes(spec.IB_USER_VERBS_CMD_DEALLOC_PD, make([]byte, 8), respBuf{})
+	table := exBytes(spec.IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL, tableRequest(1, 0, 0), respBuf{})
+	tests := []struct {
+		name    string
+		command []byte
+		mapped  int
+		want    error
+	}{
+		{"write/body-unmapped", dealloc, 8, rule.CmdRequestFault},
+		{"write/request-edge-body", dealloc, 10, rule.CmdRequestFault},
+		{"the tail", long, 12, rule.CmdRequestTail},
+		{"the struct before arrays", send, 16, rule.CmdStartFault},
+		{"a send work request", send, 8 + 24, rule.CmdPostSendWRFault},
+		{"the pieces of a send", send, 8 + 24 + 56, rule.CmdPostSendSGEFault},
+		{"a receive work request", recv, 8 + 24, rule.CmdPostRecvWRFault},
+		{"the pieces of a receive", recv, 8 + 24 + 16, rule.CmdPostRecvSGEFault},
+		{"the handles of a table", table, 24 + 8, rule.CmdNextFault},
 	}
-	require.Equal(t, error(rule.CmdRequestFault), cut(spec.IB_USER_VERBS_CMD_DEALLOC_PD, 3, 8))
-	require.Equal(t, error(rule.CmdRequestFault), cut(spec.IB_USER_VERBS_CMD_DEALLOC_PD, 3, 10))
-	require.Equal(t, error(rule.CmdRequestTail), cut(spec.IB_USER_VERBS_CMD_DEALLOC_PD, 4, 12))
-	require.Equal(t, error(rule.CmdStartFault), cut(spec.IB_USER_VERBS_CMD_POST_SEND, 8, 16))
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			at := r.edge(tt.mapped)
+			require.True(t, r.p.Mem.Store(at, tt.command[:tt.mapped]))
+			_, err := r.p.Write(r.fd, at, uint64(len(tt.command)))
+			require.Equal(t, tt.want, err)
+		})
+	}
+	r.requireUnused()
 }
 
 // TestResponse: how an answer is written to a buffer of another length.
@@ -233,6 +265,21 @@ func TestHandlesOf32Bits(t *testing.T) {
 	r := newContext(t, nil)
 	err := r.command(spec.IB_USER_VERBS_CMD_DEALLOC_PD, bytesOf(spec.DeallocPD{PDHandle: 0xffffffff}), respBuf{})
 	require.Equal(t, error(rule.ObjectNotFound), err)
+}
+
+// objects walks the objects of the open file.
+func (r *rig) objects() iter.Seq[*uobject.Object] {
+	f := r.p.MainTask().Fget(r.fd)
+	defer f.Put(nil)
+	return f.Private.(*kernel.File).Objects.Objects(nil)
+}
+
+// requireUnused demands that no object is locked by a call any more.
+func (r *rig) requireUnused() {
+	r.Helper()
+	for o := range r.objects() {
+		require.Zero(r, o.Usecnt(), o.Type().Name)
+	}
 }
 
 // cmdOps returns a change that adds the operations that only write() commands

@@ -112,9 +112,7 @@ func TestXSRQ(t *testing.T) {
 
 	r.commanded(spec.IB_USER_VERBS_CMD_DESTROY_SRQ, bytesOf(spec.DestroySRQ{SRQHandle: got.SRQHandle}), spec.DestroySRQRespSize)
 	require.NoError(t, r.closeXRCD(xrcd))
-	for o := range r.cq.Object.File().Objects(nil) {
-		require.Zero(t, o.Usecnt(), o.Type().Name)
-	}
+	r.requireUnused()
 }
 
 // TestXSRQType: a type beyond 8 bits is as unknown to a driver as any other.

@@ -5,6 +5,7 @@
 // uverbs_std_types_*.c and uverbs_cmd.c: one file an object for the ioctl
 // methods, and the files cmd_*.go for the write() commands. What attributes a
 // method takes stands in package spec; that they are there and of the right
-// size a handler may rely on. The names of PIDs and the bookkeeping behind
-// "rdma resource" (restrack.c) are left out.
+// size a handler may rely on.
+//
+// Left out are resource tracking (restrack.c), OPA and iWARP.
 package methods

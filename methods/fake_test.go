@@ -144,7 +144,8 @@ type rig struct {
 
 type rigOption func(*rig)
 
-// lacking takes operations from the driver.
+// lacking changes the driver's operations: it takes some away, or puts others
+// in their place.
 func lacking(change func(*core.DeviceOps)) rigOption { return func(r *rig) { r.changed = change } }
 
 const (

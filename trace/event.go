@@ -44,13 +44,12 @@ type Step uint8
 
 // The steps that pass through Task.Fail.
 const (
-	Alloc    Step = iota // kmalloc and its kin
-	Copy                 // a copy from or to user memory
-	FD                   // get_unused_fd_flags
-	File                 // anon_inode_getfile
-	ID                   // xa_alloc
-	Charge               // ib_rdmacg_try_charge
-	Pin                  // pin_user_pages
-	DriverOp             // an operation of the driver
-	Command              // a firmware command
+	Alloc   Step = iota // kmalloc and its kin
+	Copy                // a copy from or to user memory
+	FD                  // get_unused_fd_flags
+	File                // anon_inode_getfile
+	ID                  // xa_alloc
+	Charge              // ib_rdmacg_try_charge
+	Pin                 // pin_user_pages
+	Command             // a firmware command
 )

@@ -20,7 +20,7 @@ func (d *Device) definitions() kernel.Definitions {
 		defs.Types[t.id] = t.attrs
 	}
 	for _, id := range unmodelledTypes {
-		defs.Types[id] = &uobject.TypeAttrs{}
+		defs.Types[id] = &unmodelledType
 	}
 	for _, m := range methodHandlers {
 		defs.Methods[kernel.MethodID{Object: m.object, Method: m.method}] = m.handler

@@ -6,6 +6,7 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/uobject"
 )
 
 // What this driver has and the model lacks. The operations exist, since their
@@ -40,6 +41,12 @@ var unmodelledTypes = []uint16{
 	spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_OBJECT_DEVX_UMEM, spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD,
 	spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_OBJECT_FLOW_MATCHER,
 	spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
+}
+
+var unmodelledType = uobject.TypeAttrs{
+	Destroy:   func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
+	DestroyFD: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) {},
+	FileOps:   &process.FileOps{Release: uobject.FDRelease},
 }
 
 func unmodelledMethod(*kernel.Bundle) error { return rule.MLX5Unmodelled }

@@ -7,6 +7,7 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 // gidTable makes the table of GIDs as drivers/infiniband/core/roce_gid_mgmt.c
@@ -28,6 +29,23 @@ func gidTable(cfg *Config) []core.GIDAttr {
 		})
 	}
 	return gids
+}
+
+// SetLink tells a device of this driver that its interface was connected or
+// disconnected: the port changes, and its event goes to all handlers before
+// SetLink returns. It models rxe_port_up and rxe_port_down in
+// drivers/infiniband/sw/rxe/rxe_net.c.
+func SetLink(t *trace.Task, dev *core.Device, up bool) {
+	name, state, event := "rxe_port_down", uint8(spec.IB_PORT_DOWN), uint32(spec.IB_EVENT_PORT_ERR)
+	if up {
+		name, state, event = "rxe_port_up", spec.IB_PORT_ACTIVE, spec.IB_EVENT_PORT_ACTIVE
+	}
+	defer t.Enter(module, name).Leave()
+	d := toRdev(dev)
+	d.usdevLock.Lock(t)
+	d.port.State = state
+	d.usdevLock.Unlock(t)
+	dev.DispatchEvent(t, &core.Event{Type: event, Port: numPorts})
 }
 
 // ifindex is the interface's number: the first after the loopback's.

@@ -72,15 +72,6 @@ func (p *pool) init(typ elemType) {
 	p.xa = map[uint32]*elem{}
 }
 
-// empty says whether the pool has no element; with one left, it is an error to
-// free the pool (rxe_pool_cleanup in drivers/infiniband/sw/rxe/rxe_pool.c).
-func (p *pool) empty(t *trace.Task) bool {
-	defer t.Enter(module, "rxe_pool_cleanup").Leave()
-	p.lock.Lock(t)
-	defer p.lock.Unlock(t)
-	return len(p.xa) == 0
-}
-
 // add gives the object its number, and a first reference. It can be found by
 // its number once it is finalized. It models __rxe_add_to_pool in
 // drivers/infiniband/sw/rxe/rxe_pool.c.

@@ -85,10 +85,12 @@ func keySequence() func() uint8 {
 type rxeDev struct {
 	ib        *core.Device
 	attr      core.DeviceAttr
-	port      core.PortAttr
 	memory    uint64
 	key       func() uint8
 	queueWork func(func())
+
+	usdevLock trace.Mutex // usdev_lock, over port
+	port      core.PortAttr
 
 	ucPool, pdPool, ahPool, srqPool, qpPool, cqPool, mrPool, mwPool pool
 
@@ -147,15 +149,35 @@ const (
 func (d *rxeDev) init(cfg *Config) {
 	d.initDeviceParam(cfg.MAC)
 	d.initPortParam(cfg.NoCarrier)
-	for typ, p := range map[elemType]*pool{
-		typeUC: &d.ucPool, typePD: &d.pdPool, typeAH: &d.ahPool, typeSRQ: &d.srqPool,
-		typeQP: &d.qpPool, typeCQ: &d.cqPool, typeMR: &d.mrPool, typeMW: &d.mwPool,
-	} {
-		p.init(typ)
+	for typ, p := range d.pools() {
+		p.init(elemType(typ))
 	}
+	d.usdevLock.Name = "usdev_lock"
 	d.pendingLock.Name, d.mmapOffsetLock.Name, d.mcgLock.Name = "pending_lock", "mmap_offset_lock", "mcg_lock"
 	d.atomicOps.Name = "atomic_ops_lock"
 	d.mcgTree = map[[16]byte]*mcg{}
+}
+
+// pools are the device's, by their type.
+func (d *rxeDev) pools() [numTypes]*pool {
+	return [numTypes]*pool{
+		typeUC: &d.ucPool, typePD: &d.pdPool, typeAH: &d.ahPool, typeSRQ: &d.srqPool,
+		typeQP: &d.qpPool, typeCQ: &d.cqPool, typeMR: &d.mrPool, typeMW: &d.mwPool,
+	}
+}
+
+// Counts returns how many objects of each type a device of this driver has,
+// the kernel's own among them, and how many queues wait to be mapped.
+func Counts(dev *core.Device) map[string]int {
+	d := toRdev(dev)
+	counts := map[string]int{}
+	for _, p := range d.pools() {
+		counts[p.info.name] = int(p.numElem.Load())
+	}
+	d.pendingLock.Lock(nil)
+	defer d.pendingLock.Unlock(nil)
+	counts["pending_mmaps"] = len(d.pendingMmaps)
+	return counts
 }
 
 // reserveMAD takes the numbers of what the kernel's own client for management

@@ -65,11 +65,15 @@ func queryDevice(task *process.Task, dev *core.Device, attr *core.DeviceAttr, ud
 //
 // Errors: rxe/query-port.
 func queryPort(task *process.Task, dev *core.Device, port uint32, attr *core.PortAttr) error {
-	defer task.Trace.Enter(module, "rxe_query_port").Leave()
+	t := task.Trace
+	defer t.Enter(module, "rxe_query_port").Leave()
 	if port != numPorts {
 		return rule.RxeQueryPort
 	}
-	*attr = toRdev(dev).port
+	d := toRdev(dev)
+	d.usdevLock.Lock(t)
+	*attr = d.port
+	d.usdevLock.Unlock(t)
 	attr.ActiveSpeed, attr.ActiveWidth = spec.IB_SPEED_SDR, spec.IB_WIDTH_1X
 	attr.PhysState = spec.IB_PORT_PHYS_STATE_POLLING
 	if attr.State == spec.IB_PORT_ACTIVE {

@@ -124,8 +124,9 @@ func stuckAt(c *casefile.Case, i int) error {
 }
 
 // once plays the case on a fresh machine.
-func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock) *Result {
-	r := &Result{Case: c}
+func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock) (r *Result) {
+	r = &Result{Case: c}
+	defer caught(&r.Err)
 	m, err := target.Boot(c)
 	if err != nil {
 		r.Err = fmt.Errorf("the device: %w", err)

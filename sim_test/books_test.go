@@ -1,0 +1,184 @@
+package sim_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"uverbsim/casefile"
+	"uverbsim/rule"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
+)
+
+// effect is a refused call of which something remains, on a real kernel too.
+type effect struct {
+	why  string
+	of   func(s *casefile.Step, r *rule.Rule) bool
+	seen atomic.Int64 // how often something did remain
+}
+
+// effects are all of them.
+var effects = []*effect{
+	{why: "a destroy whose answer cannot be written, or not flagged as written: the object is gone by then",
+		of: func(s *casefile.Step, r *rule.Rule) bool {
+			return destroys(s) && isOneOf(r, rule.AttrOutputFault, rule.AttrFlagFault, rule.AttrAbsent)
+		}},
+	{why: "a write() command that destroys, whose answer cannot be written: the object is gone by then",
+		of: func(s *casefile.Step, r *rule.Rule) bool {
+			w, ok := s.Do.(*casefile.Write)
+			return ok && r.Errno == rule.AttrOutputFault.Errno && commandDestroys(w)
+		}},
+	{why: "a context whose answers cannot be written or flagged: it was set before",
+		of: func(s *casefile.Step, r *rule.Rule) bool {
+			return makesContext(s) && isOneOf(r, rule.AttrOutputFault, rule.AttrFlagFault)
+		}},
+	{why: "a read into memory that cannot be written: the event is off the queue by then",
+		of: func(_ *casefile.Step, r *rule.Rule) bool { return r == rule.EventFault }},
+}
+
+func isOneOf(r *rule.Rule, rules ...*rule.Rule) bool {
+	for _, known := range rules {
+		if r == known {
+			return true
+		}
+	}
+	return false
+}
+
+// destroys says whether a step calls a method that destroys an object.
+func destroys(s *casefile.Step) bool {
+	call, ok := s.Do.(*casefile.Ioctl)
+	if !ok {
+		return false
+	}
+	_, m := spec.FindMethod(spec.Linux6_12.Definitions(spec.RDMA_DRIVER_MLX5), call.Hdr.ObjectID, call.Hdr.MethodID)
+	if m == nil {
+		return false
+	}
+	for i := range m.Attrs {
+		if m.Attrs[i].Access == spec.AccessDestroy && m.Attrs[i].IsObject() {
+			return true
+		}
+	}
+	return false
+}
+
+// destroyingCommands are the write() commands with an answer that destroy an
+// object.
+var destroyingCommands = map[byte]bool{
+	spec.IB_USER_VERBS_CMD_DESTROY_CQ: true, spec.IB_USER_VERBS_CMD_DESTROY_QP: true, spec.IB_USER_VERBS_CMD_DESTROY_SRQ: true,
+}
+
+func commandDestroys(w *casefile.Write) bool {
+	return len(w.Data) >= 4 && destroyingCommands[w.Data[0]]
+}
+
+// makesContext says whether a step asks for the file's context.
+func makesContext(s *casefile.Step) bool {
+	switch a := s.Do.(type) {
+	case *casefile.Ioctl:
+		return a.Hdr.ObjectID == spec.UVERBS_OBJECT_DEVICE &&
+			(a.Hdr.MethodID == spec.UVERBS_METHOD_GET_CONTEXT || a.Hdr.MethodID == spec.UVERBS_METHOD_INVOKE_WRITE)
+	case *casefile.Write:
+		return len(a.Data) >= 4 && a.Data[0] == spec.IB_USER_VERBS_CMD_GET_CONTEXT
+	}
+	return false
+}
+
+// known is the effect that such a refusal may have, nil if it may have none.
+func known(s *casefile.Step, r *rule.Rule) *effect {
+	for _, e := range effects {
+		if e.of(s, r) {
+			return e
+		}
+	}
+	return nil
+}
+
+// TestBooks: a call that is refused leaves the machine's books as they were,
+// but for the effects that are named above; and when everything is closed, they
+// are as at the start.
+func TestBooks(t *testing.T) {
+	if !testing.Short() {
+		t.Cleanup(func() {
+			for _, e := range effects {
+				if e.seen.Load() == 0 {
+					t.Errorf("no case shows this effect: %s", e.why)
+				}
+			}
+		})
+	}
+	for _, f := range readCorpus(t) {
+		t.Run(f.name, func(t *testing.T) {
+			for i, c := range f.cases {
+				if testing.Short() && i%shortSubset != 0 {
+					continue
+				}
+				t.Run(c.Name, func(t *testing.T) {
+					t.Parallel()
+					checkBooks(t, c)
+				})
+			}
+		})
+	}
+}
+
+func checkBooks(t *testing.T, c *casefile.Case) {
+	t.Helper()
+	var start, before *model.Books
+	opts := player.Options{
+		Repeat: 1,
+		Booted: func(m player.Machine) { start = m.(*model.Machine).Books() },
+		Ended: func(m player.Machine) {
+			if d := cmp.Diff(start.Hardware, m.(*model.Machine).Books().Hardware); d != "" {
+				t.Errorf("%s: after the end (-start +end):\n%s", c.Name, d)
+			}
+			checkClosed(t, c, m.(*model.Machine).Books())
+		},
+	}
+	if !concurrent(c) {
+		opts.Before = func(m player.Machine, _ int) { before = m.(*model.Machine).Books() }
+		opts.After = func(m player.Machine, i int, r *player.StepResult) {
+			var refused *rule.Rule
+			if !errors.As(r.Refused, &refused) {
+				return
+			}
+			d := cmp.Diff(before, m.(*model.Machine).Books())
+			switch e := known(&c.Steps[i], refused); {
+			case d == "":
+			case e != nil:
+				e.seen.Add(1)
+			default:
+				t.Errorf("%s: step %d (%s) was refused by %s and left something (-before +after):\n%s", c.Name, i, c.Steps[i].Op(), refused.ID, d)
+			}
+		}
+	}
+	player.Play(new(model.Model), c, opts)
+}
+
+// concurrent says whether other threads may be at work between the steps.
+func concurrent(c *casefile.Case) bool {
+	for i := range c.Steps {
+		if c.Steps[i].Bg != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// checkClosed looks at what is there when all processes have exited.
+func checkClosed(t *testing.T, c *casefile.Case, b *model.Books) {
+	t.Helper()
+	if b.OpenFiles != 0 || b.EventHandlers != 0 || len(b.Files) != 0 {
+		t.Errorf("%s: after the end %d open files and %d event handlers are left", c.Name, b.OpenFiles, b.EventHandlers)
+	}
+	for i, p := range b.Processes {
+		if p != (model.ProcessBooks{}) {
+			t.Errorf("%s: after the end process %d still has %+v", c.Name, i, p)
+		}
+	}
+}
