@@ -25,12 +25,12 @@ type effect struct {
 var effects = []*effect{
 	{why: "a destroy whose answer cannot be written, or not flagged as written: the object is gone by then",
 		of: func(s *casefile.Step, r *rule.Rule) bool {
-			return destroys(s) && isOneOf(r, rule.AttrOutputFault, rule.AttrFlagFault, rule.AttrAbsent)
+			return destroys(s) && isOneOf(r, rule.AttrOutputFault, rule.AttrFlagFault)
 		}},
 	{why: "a write() command that destroys, whose answer cannot be written: the object is gone by then",
 		of: func(s *casefile.Step, r *rule.Rule) bool {
 			w, ok := s.Do.(*casefile.Write)
-			return ok && r.Errno == rule.AttrOutputFault.Errno && commandDestroys(w)
+			return ok && r == rule.CmdResponseFault && commandDestroys(w)
 		}},
 	{why: "a context whose answers cannot be written or flagged: it was set before",
 		of: func(s *casefile.Step, r *rule.Rule) bool {
@@ -138,6 +138,12 @@ func checkBooks(t *testing.T, c *casefile.Case) {
 				t.Errorf("%s: after the end (-start +end):\n%s", c.Name, d)
 			}
 			checkClosed(t, c, m.(*model.Machine).Books())
+			if err := m.Remove(m.Process()); err != nil {
+				t.Errorf("%s: the removal at the end: %v", c.Name, err)
+			}
+			if left := m.(*model.Machine).Books().Hardware; len(left) != 0 {
+				t.Errorf("%s: after the removal the adapter has %v", c.Name, left)
+			}
 		},
 	}
 	if !concurrent(c) {

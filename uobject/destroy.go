@@ -51,6 +51,7 @@ func Destroy(o *Object, attrs Attrs) error {
 	if err := o.tryLock(t, LookupWrite); err != nil {
 		return err
 	}
+	attrs.SetObjectContext(o.context)
 	if err := destroy(o, RemoveDestroy, attrs); err != nil {
 		o.setFree(t)
 		return err

@@ -53,7 +53,9 @@ func (o *Object) lock(mode LookupMode, attrs Attrs) (*Object, error) {
 		o.putUnlocked(mode, attrs)
 		return nil, err
 	}
-	attrs.SetObjectContext(o.context)
+	if mode != LookupDestroy { // Destroy reads it when it has the object to itself
+		attrs.SetObjectContext(o.context)
+	}
 	return o, nil
 }
 

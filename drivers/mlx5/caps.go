@@ -102,6 +102,7 @@ var (
 	capRelaxedRead      = gen("relaxed_ordering_read")
 	capRelaxedReadPCI   = gen("relaxed_ordering_read_pci_enabled")
 	capSharedFT         = gen("shared_object_to_user_object_allowed")
+	capAtomicHostEndian = atomics("supported_atomic_req_8B_endianness_mode_1")
 	capMemic            = devMem("memic")
 	capROCEAddressTable = roce("roce_address_table_size")
 )
@@ -115,6 +116,9 @@ func (d *Device) queryHCACaps(t *trace.Task) error {
 		d.caps[typ] = make([]byte, ifc.Must(layout).Size())
 	}
 	if err := d.getCaps(t, ifc.MLX5_CAP_GENERAL); err != nil {
+		return err
+	}
+	if err := d.setHCACap(t); err != nil {
 		return err
 	}
 	for _, p := range []struct {
@@ -140,6 +144,29 @@ func (d *Device) queryHCACaps(t *trace.Task) error {
 		}
 	}
 	return nil
+}
+
+// setHCACapAtomic is MLX5_SET_HCA_CAP_OP_MOD_ATOMIC.
+const setHCACapAtomic = uint16(ifc.MLX5_CAP_ATOMIC) << 1
+
+// setHCACap makes the device take the operands of atomic operations in the
+// host's order, where it can. It models handle_hca_cap_atomic of set_hca_cap in
+// drivers/net/ethernet/mellanox/mlx5/core/main.c; what the kernel sets of other
+// pages changes nothing that users see. The kernel does it before INIT_HCA.
+func (d *Device) setHCACap(t *trace.Task) error {
+	defer t.Enter(moduleCore, "set_hca_cap").Leave()
+	if !d.caps.has(capAtomic) {
+		return nil
+	}
+	if err := d.getCaps(t, ifc.MLX5_CAP_ATOMIC); err != nil {
+		return err
+	}
+	if !d.caps.has(capAtomicHostEndian) {
+		return nil
+	}
+	in := hw.Input(ifc.MLX5_CMD_OP_SET_HCA_CAP, 0, setHCACapAtomic, 0)
+	capAtomicEndianness.field.Set(in[capPageStart:], 1)
+	return d.exec(t, in, make([]byte, minCommand))
 }
 
 // getCaps models mlx5_core_get_caps_mode in

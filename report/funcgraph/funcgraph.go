@@ -27,20 +27,31 @@ type Options struct {
 	Indent string
 }
 
-// Printer is a trace.Sink that prints as events come. An error of the writer
-// ends the printing and is kept.
+// Printer is a trace.Sink that prints as events come. Events of several tasks
+// are printed in the order in which they come, and where another task goes on
+// that is said, as ftrace says it for a processor. An error of the writer ends
+// the printing and is kept.
 type Printer struct {
 	w    io.Writer
 	opts Options
 
-	mu      sync.Mutex
+	mu    sync.Mutex
+	tasks map[*trace.Task]*task
+	cur   *task // who had the last event
+	err   error
+}
+
+// task is what is printed of one task.
+type task struct {
+	id      int
 	depth   int
 	pending string // the last function entered, whose line is not yet ended
-	err     error
 }
 
 // New returns a printer to w.
-func New(w io.Writer, opts Options) *Printer { return &Printer{w: w, opts: opts} }
+func New(w io.Writer, opts Options) *Printer {
+	return &Printer{w: w, opts: opts, tasks: map[*trace.Task]*task{}}
+}
 
 // Err returns the first error that the writer returned.
 func (p *Printer) Err() error {
@@ -50,7 +61,7 @@ func (p *Printer) Err() error {
 }
 
 // Event prints one event.
-func (p *Printer) Event(_ *trace.Task, e *trace.Event) {
+func (p *Printer) Event(t *trace.Task, e *trace.Event) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e.Kind {
@@ -58,19 +69,54 @@ func (p *Printer) Event(_ *trace.Task, e *trace.Event) {
 		if e.Inlined && !p.opts.Inlined {
 			return
 		}
+		p.turn(t)
 		p.open()
-		p.pending = label(e)
+		p.cur.pending = label(e)
 	case trace.Leave:
 		if e.Inlined && !p.opts.Inlined {
 			return
 		}
+		p.turn(t)
 		p.leave(label(e))
 	default:
 		if text := p.note(e); text != "" {
+			p.turn(t)
 			p.open()
 			p.line("/* " + text + " */")
 		}
 	}
+}
+
+// Comment prints a line of its own, behind a #.
+func (p *Printer) Comment(s string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cur != nil {
+		p.open()
+	}
+	p.raw(strings.TrimRight("# "+s, " "))
+}
+
+// ruler stands around a line that says who goes on.
+const ruler = " ------------------------------------------"
+
+// turn makes t the one whose event is printed.
+func (p *Printer) turn(t *trace.Task) {
+	next := p.tasks[t]
+	if next == nil {
+		next = new(task)
+		if t != nil {
+			next.id = t.ID
+		}
+		p.tasks[t] = next
+	}
+	if p.cur != nil && p.cur != next {
+		p.open()
+		p.raw(ruler)
+		p.raw(fmt.Sprintf(" 0)   task-%d    =>   task-%d", p.cur.id, next.id))
+		p.raw(ruler)
+	}
+	p.cur = next
 }
 
 func label(e *trace.Event) string {
@@ -83,12 +129,13 @@ func label(e *trace.Event) string {
 
 // open ends the pending line with a brace: the function calls others.
 func (p *Printer) open() {
-	if p.pending == "" {
+	t := p.cur
+	if t.pending == "" {
 		return
 	}
-	p.line(call(p.pending) + " {")
-	p.depth++
-	p.pending = ""
+	p.line(call(t.pending) + " {")
+	t.depth++
+	t.pending = ""
 }
 
 // call puts the parentheses behind a label.
@@ -100,17 +147,21 @@ func call(label string) string {
 }
 
 func (p *Printer) leave(label string) {
-	if p.pending != "" {
-		p.line(call(p.pending) + ";")
-		p.pending = ""
+	t := p.cur
+	if t.pending != "" {
+		p.line(call(t.pending) + ";")
+		t.pending = ""
 		return
 	}
-	p.depth--
+	t.depth--
 	p.line("} /* " + label + " */")
 }
 
-func (p *Printer) line(s string) {
+// line prints a line at the task's depth.
+func (p *Printer) line(s string) { p.raw(strings.Repeat("  ", p.cur.depth) + s) }
+
+func (p *Printer) raw(s string) {
 	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, "%s%s%s\n", p.opts.Indent, strings.Repeat("  ", p.depth), s)
+		_, p.err = fmt.Fprintf(p.w, "%s%s\n", p.opts.Indent, s)
 	}
 }

@@ -88,3 +88,7 @@ func (r *recordPages) unmap(c *Context) {
 	}
 	r.pages = nil
 }
+
+// Record returns the address of the queue's doorbell record, which has 8 bytes:
+// how far the program has come, and the last arm command.
+func (cq *CQ) Record() copyuser.Addr { return cq.record }

@@ -65,6 +65,7 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 		d.mu.Unlock()
 		return ErrDevice
 	}
+	d.current = c
 	clear(c.out)
 	var r *refusal
 	switch {
@@ -73,8 +74,9 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 	case len(in) < headerSize:
 		r = shortInput
 	default:
-		r = d.carryOut(&c)
+		r = d.carryOut(&d.current)
 	}
+	d.current = command{}
 	d.mu.Unlock()
 
 	var s Status

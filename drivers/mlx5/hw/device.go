@@ -67,6 +67,7 @@ type Device struct {
 
 	mu      sync.Mutex
 	broken  bool
+	current command // the one that is carried out, here so that it need not be allocated
 	state   hcaState
 	issi    uint16
 	caps    map[ifc.CapType][]byte // as the driver has set them
