@@ -1,3 +1,8 @@
+// Package sim_test holds the model to what real kernels answered: corpus/ has
+// the recorded cases, player plays them on any target, model is the target that
+// the modelled kernel is, stub the driver that some cases ask for. The tests
+// play every case, balance the books around every call that is refused, fail
+// every step that can fail, and hold the rooms to their floors.
 package sim_test
 
 import (

@@ -1,60 +1,118 @@
 package spec
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
-// Kernel is what the model knows of one version of the kernel.
+// Kernel is what the model knows of one version of the kernel: its name, whose
+// answers it is held to, and which features it has. All else is the same in
+// every version. A nil Kernel is Linux6_12.
 type Kernel struct {
 	Name    string // "6.12"
 	Release string // the release whose sources and answers were read
 
-	// ABIVersion is what /sys/class/infiniband_verbs/abi_version says.
-	ABIVersion int
-
-	// WriteExSizes: the sizes that a definition states for an extended
-	// write() command are enforced before its handler runs.
-	WriteExSizes bool
-
-	core    func() []Definition
-	drivers map[uint32]func() []Definition
+	features uint64 // by Feature
 }
 
-// Linux6_12 is the kernel that all tables of this package describe.
-var Linux6_12 = Kernel{
-	Name:       "6.12",
-	Release:    "Debian 6.12.117-1~deb12u1",
-	ABIVersion: IB_USER_VERBS_ABI_VERSION,
-	// uapi_create_write copies the sizes of the other commands only.
-	WriteExSizes: false,
-	core:         Core,
-	drivers: map[uint32]func() []Definition{
-		RDMA_DRIVER_MLX5:    MLX5,
-		RDMA_DRIVER_EFA:     EFA,
-		RDMA_DRIVER_BNXT_RE: BNXT,
-	},
+// The kernels. The tables of this package describe the newest one.
+var (
+	Linux6_1  = &Kernel{Name: "6.1", Release: "Debian 6.1.192-3"}
+	Linux6_12 = &Kernel{Name: "6.12", Release: "Debian 6.12.117-1~deb12u1"}
+)
+
+// kernels has them all, the oldest first.
+var kernels = []*Kernel{Linux6_1, Linux6_12}
+
+func init() {
+	for f := range features {
+		first := slices.IndexFunc(kernels, func(k *Kernel) bool { return k.Name == features[f].Since })
+		for _, k := range kernels[first:] {
+			k.features |= 1 << f
+		}
+	}
 }
 
-var kernels = []Kernel{Linux6_12}
+// Has says whether the kernel has a feature.
+func (k *Kernel) Has(f Feature) bool {
+	if k == nil {
+		k = Linux6_12
+	}
+	return k.features>>f&1 != 0
+}
+
+// With returns a kernel like k that has the features too. No such kernel was
+// released; it serves to see what one feature does.
+func (k *Kernel) With(fs ...Feature) *Kernel {
+	c := *k
+	for _, f := range fs {
+		c.features |= 1 << f
+	}
+	return &c
+}
+
+// Without returns a kernel like k that lacks the features; see With.
+func (k *Kernel) Without(fs ...Feature) *Kernel {
+	c := *k
+	for _, f := range fs {
+		c.features &^= 1 << f
+	}
+	return &c
+}
 
 // KernelByName returns the kernel of that name, "6.12" for one, and whether
 // there is one.
-func KernelByName(name string) (Kernel, bool) {
-	i := slices.IndexFunc(kernels, func(k Kernel) bool { return k.Name == name })
+func KernelByName(name string) (*Kernel, bool) {
+	return findKernel(func(k *Kernel) bool { return k.Name == name })
+}
+
+// KernelByRelease returns the kernel that a release belongs to, such as
+// "6.1.0-57-amd64" as uname -r prints it, and whether there is one.
+func KernelByRelease(release string) (*Kernel, bool) {
+	return findKernel(func(k *Kernel) bool { return strings.HasPrefix(release, k.Name+".") })
+}
+
+func findKernel(is func(*Kernel) bool) (*Kernel, bool) {
+	i := slices.IndexFunc(kernels, is)
 	if i < 0 {
-		return Kernel{}, false
+		return nil, false
 	}
 	return kernels[i], true
 }
 
-// Kernels returns all kernels that the model knows.
-func Kernels() []Kernel { return slices.Clone(kernels) }
+// Kernels returns all kernels that the model knows, the oldest first.
+func Kernels() []*Kernel { return slices.Clone(kernels) }
+
+// drivers has what each driver adds to the core's definitions, by its id.
+var drivers = map[uint32]func() []Definition{
+	RDMA_DRIVER_MLX5:    MLX5,
+	RDMA_DRIVER_EFA:     EFA,
+	RDMA_DRIVER_BNXT_RE: BNXT,
+}
 
 // Definitions returns what a device has whose driver's id is driver, a
 // RDMA_DRIVER_ constant: the core's definitions, then the driver's. A driver
-// that adds none has the core's alone.
-func (k Kernel) Definitions(driver uint32) []Definition {
-	defs := k.core()
-	if f := k.drivers[driver]; f != nil {
+// that adds none has the core's alone. The caller may change what it gets.
+func (k *Kernel) Definitions(driver uint32) []Definition {
+	defs := Core()
+	if f := drivers[driver]; f != nil {
 		defs = append(defs, f()...)
+	}
+	return k.Declared(driver, defs)
+}
+
+// Declared returns those of a driver's definitions that the kernel has. It
+// changes the objects of defs in place.
+func (k *Kernel) Declared(driver uint32, defs []Definition) []Definition {
+	for f := range features {
+		if k.Has(Feature(f)) {
+			continue
+		}
+		for _, d := range features[f].Declares {
+			if d.Driver == driver {
+				defs = slices.DeleteFunc(defs, d.remove)
+			}
+		}
 	}
 	return defs
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -46,6 +45,10 @@ failed, 2 if a file could not be read.`,
 	return cmd
 }
 
+// atOnce is how many cases are played at once. Some of them wait for time to
+// pass.
+const atOnce = 32
+
 // replayer are the flags of replay.
 type replayer struct {
 	driver, kernel string
@@ -71,7 +74,7 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	}
 	p := newProgress(cmd.ErrOrStderr(), len(cases))
 	passed, i := 0, 0
-	for res := range player.Each(new(model.Model), cases, 2*runtime.GOMAXPROCS(0), player.Options{}) {
+	for res := range player.Each(new(model.Model), cases, atOnce, player.Options{}) {
 		if res.Passed() {
 			passed++
 		}

@@ -70,14 +70,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// keySequence returns a generator of bytes that look random, with a period of
-// 256 (Hull and Dobell's conditions hold for the multiplier and the
-// increment).
+// keySequence returns a generator of bytes that look random and take each value
+// once before they repeat.
 func keySequence() func() uint8 {
 	var n atomic.Uint32
 	return func() uint8 {
-		i := uint8(n.Add(1))
-		return (i*0x8d + 0x65) ^ i>>3
+		x := uint8(n.Add(1))*0x8d + 0x65
+		return x ^ x>>3
 	}
 }
 

@@ -176,7 +176,7 @@ func members(v any, b []byte) string {
 			if strings.HasSuffix(f.Name, "Addr") {
 				format = "%s=%#x"
 			}
-			parts = append(parts, fmt.Sprintf(format, f.Name, value))
+			parts = append(parts, fmt.Sprintf(format, cName(f.Name), value))
 		}
 	}
 	if len(parts) == 0 {
@@ -184,6 +184,22 @@ func members(v any, b []byte) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// cName is the name in C of a member: cqe_size for CQESize.
+func cName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		c := name[i]
+		begins := i > 0 && isUpper(c) && (!isUpper(name[i-1]) || i+1 < len(name) && !isUpper(name[i+1]))
+		if begins {
+			b.WriteByte('_')
+		}
+		b.WriteByte(c)
+	}
+	return strings.ToLower(b.String())
+}
+
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
 
 // number is a little-endian number of up to 8 bytes.
 func number(b []byte, size int) (v uint64) {
@@ -194,7 +210,7 @@ func number(b []byte, size int) (v uint64) {
 }
 
 // mostBytes is how many bytes are shown of longer data.
-const mostBytes = 32
+const mostBytes = 64
 
 func hexText(b []byte) string {
 	if len(b) <= mostBytes {

@@ -85,6 +85,7 @@ type (
 		Func    string   `json:"func"`
 		File    string   `json:"file"`
 		Path    []string `json:"path"`
+		Then    []string `json:"then,omitempty"`
 		Why     string   `json:"why"`
 		Do      string   `json:"do"`
 	}
@@ -99,8 +100,12 @@ func stepJSON(s *Step) jsonStep {
 }
 
 func mistakeJSON(m *Mistake) jsonMistake {
+	var then []string
+	for _, a := range m.Then {
+		then = append(then, a.Ioctl.Name()+resultText(a))
+	}
 	return jsonMistake{Mistake: m.N, Title: m.Title, Act: actJSON(m.Act), Errno: rule.ErrnoName(m.Rule.Errno),
-		Rule: m.Rule.ID, Func: m.Rule.Func, File: m.Rule.File, Path: m.Path, Why: m.Rule.Why, Do: m.Rule.Do}
+		Rule: m.Rule.ID, Func: m.Rule.Func, File: m.Rule.File, Path: m.Path, Then: then, Why: m.Rule.Why, Do: m.Rule.Do}
 }
 
 func actJSON(a *Act) jsonAct {

@@ -19,9 +19,10 @@ type Mistake struct {
 	Act *Act
 	// Rule is what refused it.
 	Rule *rule.Rule
-	// Path are the kernel's functions that lead to the check, the one that
-	// makes it last.
+	// Path are the functions that lead to the check, the one that makes it last.
 	Path []string
+	// Then are the ioctls that the library went on with.
+	Then []*Act
 }
 
 // mistake is a mistake to be made: the trip up to the creation of the queue, in
@@ -29,32 +30,35 @@ type Mistake struct {
 type mistake struct {
 	title, text string
 	do          func(*machine) error
+	// in is the last function of the model on the way to the check, where the
+	// check is deeper in the kernel.
+	in string
 }
 
 // mistakes are those from the field.
 var mistakes = []mistake{
-	{"hdr.length is one attribute short",
-		`A wrapper adds an attribute and counts it in num_attrs, but not in length.`,
-		inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
+	{title: "hdr.length is one attribute short",
+		text: `A wrapper adds an attribute and counts it in num_attrs, but not in length.`,
+		do: inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
 			h.Length -= spec.IoctlAttrSize
 			p.putHeader(arg, h)
 			return arg
 		})},
-	{"A reserved field is left uninitialised",
-		`The header lies on the stack and is filled in member by member, but for
+	{title: "A reserved field is left uninitialised",
+		text: `The header lies on the stack and is filled in member by member, but for
 reserved2. The answer is the one for a method that the kernel does not have, so
 libibverbs goes on with the older command, and nobody notices.`,
-		inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
+		do: inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
 			h.Reserved2 = 0x7ffd
 			p.putHeader(arg, h)
 			return arg
 		})},
-	{"The completion vector is out of range",
-		`The program spreads its queues over eight vectors; this machine has one.`,
-		func(m *machine) error { return m.createCQWith(7) }},
-	{"The completion channel is of another file",
-		`The program has opened the device twice and mixes the two up.`,
-		func(m *machine) error {
+	{title: "The completion vector is out of range",
+		text: `The program spreads its queues over eight vectors; this machine has one.`,
+		do:   func(m *machine) error { return m.createCQWith(7) }},
+	{title: "The completion channel is of another file",
+		text: `The program has opened the device twice and mixes the two up.`,
+		do: func(m *machine) error {
 			other, err := libmlx5.OpenDevice(m.prog, node)
 			if err != nil {
 				return err
@@ -64,24 +68,25 @@ libibverbs goes on with the older command, and nobody notices.`,
 			}
 			return m.createCQ()
 		}},
-	{"UHW_IN has a cqe_size that the device does not know",
-		`A library of its own puts the size of its own struct there.`,
-		inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
+	{title: "UHW_IN has a cqe_size that the device does not know",
+		text: `A library of its own puts the size of its own struct there.`,
+		do: inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
 			p.editUHW(h, arg, func(u *spec.Mlx5CreateCQ) { u.CQESize = 96 })
 			return arg
 		})},
-	{"The buffer is gone",
-		`Another thread has unmapped the memory that the entries are to lie in.`,
-		inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
+	{title: "The buffer is gone",
+		text: `Another thread has unmapped the memory that the entries are to lie in.`,
+		do: inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
 			p.editUHW(h, arg, func(u *spec.Mlx5CreateCQ) {
 				// That there is nothing to unmap would show in the answer.
 				_ = p.p.Munmap(copyuser.Addr(u.BufAddr), entries*uint64(u.CQESize))
 			})
 			return arg
-		})},
-	{"An attribute is sent twice",
-		`Two layers of a library both add the number of entries.`,
-		inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
+		}),
+		in: "ib_umem_get"},
+	{title: "An attribute is sent twice",
+		text: `Two layers of a library both add the number of entries.`,
+		do: inCreate(func(p *program, h *spec.IoctlHdr, arg copyuser.Addr) copyuser.Addr {
 			return p.repeatAttr(h, arg, spec.UVERBS_ATTR_CREATE_CQ_CQE)
 		})},
 }
@@ -127,21 +132,31 @@ func makeMistake(i int) (*Mistake, error) {
 	m.rec.take()
 	// What the library makes of the refusal is its own matter.
 	_ = w.do(m)
-	act := refused(m.rec.take())
+	act, then := refused(m.rec.take())
 	if act == nil {
 		return nil, notPlayed("%q was not refused", w.title)
 	}
-	return &Mistake{N: i + 1, Title: w.title, Text: w.text, Act: act, Rule: act.Rule, Path: act.path(act.Rule.Func)}, nil
+	out := &Mistake{N: i + 1, Title: w.title, Text: w.text, Act: act, Rule: act.Rule, Then: then}
+	if w.in == "" {
+		out.Path = act.path(out.Rule.Func)
+	} else {
+		out.Path = append(act.path(w.in), out.Rule.Func)
+	}
+	return out, nil
 }
 
-// refused is the call that created no queue.
-func refused(acts []*Act) *Act {
+// refused is the call that created no queue, with the ioctls behind it.
+func refused(acts []*Act) (act *Act, then []*Act) {
 	for _, a := range acts {
-		if a.Ioctl != nil && a.Ioctl.Header.ObjectID == spec.UVERBS_OBJECT_CQ && a.Rule != nil {
-			return a
+		switch {
+		case a.Ioctl == nil:
+		case act != nil:
+			then = append(then, a)
+		case a.Ioctl.Header.ObjectID == spec.UVERBS_OBJECT_CQ && a.Rule != nil:
+			act = a
 		}
 	}
-	return nil
+	return act, then
 }
 
 // putHeader stores the header of an ioctl. The library has just written there.

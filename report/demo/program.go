@@ -116,16 +116,23 @@ func (p *program) Load(from copyuser.Addr, dst []byte) bool {
 	}
 	a := p.rec.act("")
 	ok := p.p.Load(from, dst)
-	a.Text = fmt.Sprintf("load %d bytes from %s: %s", len(dst), where, hexText(dst))
+	a.Text = fmt.Sprintf("load %s from %s: %s", bytesText(len(dst)), where, hexText(dst))
 	return ok
 }
 
 // Store implements verbs.System.
 func (p *program) Store(to copyuser.Addr, src []byte) bool {
 	if where, named := p.where(to); p.rec.memory && named {
-		p.rec.act(fmt.Sprintf("store %d bytes to %s: %s", len(src), where, hexText(src)))
+		p.rec.act(fmt.Sprintf("store %s to %s: %s", bytesText(len(src)), where, hexText(src)))
 	}
 	return p.p.Store(to, src)
+}
+
+func bytesText(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // where names a place in the program's memory.

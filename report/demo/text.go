@@ -24,9 +24,12 @@ sizes, the nodes of the tree on the way to a method or an attribute, handles,
 firmware commands, and the device's accesses to memory (DMA).
 `
 
-const mistakesHeading = `Seven mistakes from the field. Each is made on a fresh machine, on the way to the
-same queue.
+const (
+	mistakesTitle   = "Mistakes from the field"
+	mistakesHeading = `
+Each is made on a fresh machine, on the way to the same queue.
 `
+)
 
 // Text plays the trip and the mistakes, and writes them for a person to read.
 // With brief it leaves out what the kernel does meanwhile.
@@ -42,7 +45,8 @@ func Text(w io.Writer, brief bool) error {
 		}
 		out.step(s)
 	}
-	out.title("%s", strings.TrimSuffix(mistakesHeading, "\n"))
+	out.title(mistakesTitle)
+	out.print(mistakesHeading)
 	for m, err := range Mistakes() {
 		if err != nil {
 			return err
@@ -64,32 +68,35 @@ func (o *text) title(format string, args ...any)  { o.printf("\n== "+format+"\n"
 
 func (o *text) step(s *Step) {
 	o.title("%d. %s", s.N, s.Title)
-	o.printf("\n%s\n", s.Text)
-	if len(s.Acts) > 0 {
+	o.printf("\n%s\n\n", s.Text)
+	for _, a := range s.Acts {
+		if a.Text != "" {
+			o.act(a)
+		}
+	}
+	if s.N > 1 { // the boot is no act of the program's
 		o.print("\n")
 	}
-	for _, a := range s.Acts {
-		o.act(a)
-	}
-	o.printf("\n-> %s\n", s.Found)
+	o.printf("-> %s\n", s.Found)
 }
 
 // act writes an act in one line, or with all that belongs to it.
 func (o *text) act(a *Act) {
-	if a.Text == "" {
-		return
-	}
 	o.print("  " + a.Text)
 	if a.Ioctl != nil {
 		o.printf("  %s", a.Ioctl.Name())
 	}
-	if o.brief || a.Quiet || a.Ioctl == nil && len(a.Events) == 0 {
+	var graph string
+	if !o.brief && !a.Quiet {
+		graph = graphText(a)
+	}
+	if graph == "" {
 		o.print(resultText(a) + "\n")
 		return
 	}
 	o.print("\n")
 	o.request(a.Ioctl)
-	o.graph(a)
+	o.print(graph)
 	if a.Result != "" {
 		o.printf("   %s\n", resultText(a))
 	}
@@ -103,12 +110,14 @@ func resultText(a *Act) string {
 	return " = " + a.Result
 }
 
-// graph writes what the kernel and the device did.
-func (o *text) graph(a *Act) {
-	p := funcgraph.New(o.w, funcgraph.Options{Notes: true, Inlined: true, Indent: "    | "})
+// graphText is what the kernel and the device did.
+func graphText(a *Act) string {
+	var b strings.Builder
+	p := funcgraph.New(&b, funcgraph.Options{Notes: true, Inlined: true, Indent: "    | "})
 	for i := range a.Events {
 		p.Event(nil, &a.Events[i])
 	}
+	return b.String()
 }
 
 // request writes the argument of an ioctl.
@@ -146,11 +155,12 @@ func (o *text) mistake(m *Mistake) {
 	o.printf("   errno    %s\n", rule.ErrnoName(m.Rule.Errno))
 	o.printf("   rule     %s\n", m.Rule.ID)
 	o.printf("   check    %s in %s\n", m.Rule.Func, m.Rule.File)
-	if len(m.Path) > 1 {
-		o.printf("   called   %s\n", strings.Join(m.Path, " > "))
-	}
+	o.printf("   reached  by %s\n", strings.Join(m.Path, " > "))
 	o.printf("   why      %s\n", m.Rule.Why)
 	o.printf("   do       %s\n", m.Rule.Do)
+	for _, a := range m.Then {
+		o.printf("   then     ioctl %s%s\n", a.Ioctl.Name(), resultText(a))
+	}
 }
 
 func indent(by, s string) string { return by + strings.ReplaceAll(s, "\n", "\n"+by) }

@@ -6,8 +6,8 @@ import (
 	"uverbsim/trace"
 )
 
-// Record is an event as JSON has it. Numbers are text, those from 2^20 on in
-// hexadecimal, as a reader of JSON may not keep 64 bits.
+// Record is an event as JSON has it. Numbers are text, as a reader of JSON may not
+// keep 64 bits; addresses, keys and what the firmware says are in hexadecimal.
 type Record struct {
 	Task    int               `json:"task,omitempty"`
 	Kind    string            `json:"kind"`
@@ -53,18 +53,18 @@ func NewRecord(t *trace.Task, e *trace.Event) Record {
 		if r.Numbers == nil {
 			r.Numbers = map[string]string{}
 		}
-		r.Numbers[name] = numberText(e.Kind, v)
+		r.Numbers[name] = numberText(name, v)
 	}
 	return r
 }
 
-// numberText writes changes with their sign.
-func numberText(k trace.Kind, v uint64) string {
-	switch {
-	case k == trace.Ref || k == trace.Usecnt:
-		return fmt.Sprint(int64(v))
-	case v >= 1<<20:
+// numberText writes a number as suits what it is.
+func numberText(name string, v uint64) string {
+	switch name {
+	case "address", "key", "attr_id", "opcode", "syndrome":
 		return fmt.Sprintf("%#x", v)
+	case "change", "value":
+		return fmt.Sprint(int64(v))
 	}
 	return fmt.Sprint(v)
 }

@@ -39,13 +39,13 @@ ib_uverbs_close [ib_uverbs]();
 
 func TestRecord(t *testing.T) {
 	for want, e := range map[string]trace.Event{
-		`{"task":7,"kind":"enter","name":"alloc_uobj","module":"ib_uverbs","inlined":true}`:                       {Kind: trace.Enter, Module: trace.Uverbs, Name: "alloc_uobj", Inlined: true},
-		`{"task":7,"kind":"copy_in","numbers":{"address":"0x7ffff7fee000","bytes":"24","copied":"0"}}`:            {Kind: trace.CopyIn, A: 0x7ffff7fee000, B: 24},
-		`{"task":7,"kind":"usecnt","name":"CQ","numbers":{"id":"3","value":"-1"}}`:                                {Kind: trace.Usecnt, Name: "CQ", A: 3, B: 1<<64 - 1},
-		`{"task":7,"kind":"handle","name":"fd","numbers":{"number":"5","taken":"1"}}`:                             {Kind: trace.Handle, Name: "fd", A: 5, B: 1},
-		`{"task":7,"kind":"refuse","name":"attr/duplicate","numbers":{"errno":"22"}}`:                             {Kind: trace.Refuse, Name: "attr/duplicate", A: 22},
-		`{"task":7,"kind":"lock","name":"uobjects_lock"}`:                                                         {Kind: trace.Lock, Name: "uobjects_lock"},
-		`{"task":7,"kind":"firmware","name":"CREATE_CQ","numbers":{"opcode":"1024","status":"0","syndrome":"0"}}`: {Kind: trace.Firmware, Name: "CREATE_CQ", A: 0x400},
+		`{"task":7,"kind":"enter","name":"alloc_uobj","module":"ib_uverbs","inlined":true}`:                          {Kind: trace.Enter, Module: trace.Uverbs, Name: "alloc_uobj", Inlined: true},
+		`{"task":7,"kind":"copy_in","numbers":{"address":"0x7ffff7fee000","bytes":"24","copied":"0"}}`:               {Kind: trace.CopyIn, A: 0x7ffff7fee000, B: 24},
+		`{"task":7,"kind":"usecnt","name":"CQ","numbers":{"id":"3","value":"-1"}}`:                                   {Kind: trace.Usecnt, Name: "CQ", A: 3, B: 1<<64 - 1},
+		`{"task":7,"kind":"handle","name":"fd","numbers":{"number":"5","taken":"1"}}`:                                {Kind: trace.Handle, Name: "fd", A: 5, B: 1},
+		`{"task":7,"kind":"refuse","name":"attr/duplicate","numbers":{"errno":"22"}}`:                                {Kind: trace.Refuse, Name: "attr/duplicate", A: 22},
+		`{"task":7,"kind":"lock","name":"uobjects_lock"}`:                                                            {Kind: trace.Lock, Name: "uobjects_lock"},
+		`{"task":7,"kind":"firmware","name":"CREATE_CQ","numbers":{"opcode":"0x400","status":"0","syndrome":"0x0"}}`: {Kind: trace.Firmware, Name: "CREATE_CQ", A: 0x400},
 	} {
 		got, err := json.Marshal(funcgraph.NewRecord(&trace.Task{ID: 7}, &e))
 		require.NoError(t, err)

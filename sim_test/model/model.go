@@ -214,7 +214,7 @@ func (m *Machine) lacks(op string) error {
 
 // patience is how long a modelled call may take before it counts as blocked.
 // Nothing in the model but a wait takes that long.
-const patience = 100 * time.Millisecond
+const patience = 200 * time.Millisecond
 
 // Patience implements player.Machine.
 func (m *Machine) Patience() time.Duration { return patience }

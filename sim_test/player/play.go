@@ -77,6 +77,8 @@ type Options struct {
 	// Booted and Ended, when set, are called with the machine before the
 	// buffers are made and after everything was closed.
 	Booted, Ended func(m Machine)
+	// Repetition, when set, is called with the result of each playing.
+	Repetition func(r *Result)
 }
 
 // Play plays a case on a machine of its own, as often as it says, until an
@@ -90,6 +92,9 @@ func Play(target Target, c *casefile.Case, opts Options) *Result {
 	for rep := range times {
 		*r = *playInTime(target, c, &opts, rep)
 		r.Played = rep + 1
+		if opts.Repetition != nil {
+			opts.Repetition(r)
+		}
 		if r.Err != nil || r.differs() {
 			break
 		}

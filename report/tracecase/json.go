@@ -1,0 +1,83 @@
+package tracecase
+
+import (
+	"encoding/json"
+	"io"
+	"sync"
+
+	"uverbsim/casefile"
+	"uverbsim/report/funcgraph"
+	"uverbsim/report/replay"
+	"uverbsim/rule"
+	"uverbsim/trace"
+)
+
+// JSON returns a printer that writes one JSON object a line: for a case, a step,
+// an event, an answer, and the end of a case. Each has one member, which says
+// what it is.
+func JSON(w io.Writer) Printer { return &lines{enc: json.NewEncoder(w)} }
+
+type lines struct {
+	mu  sync.Mutex
+	enc *json.Encoder
+	err error
+}
+
+type (
+	caseLine struct {
+		Case string `json:"case"`
+		Why  string `json:"why,omitempty"`
+	}
+	stepLine struct {
+		Step int    `json:"step"`
+		Does string `json:"does"`
+	}
+	eventLine struct {
+		Event funcgraph.Record `json:"event"`
+	}
+	answerLine struct {
+		Answer answer `json:"answer"`
+	}
+	answer struct {
+		Ret   string `json:"ret"`
+		Errno string `json:"errno,omitempty"`
+		Rule  string `json:"rule,omitempty"`
+	}
+	endLine struct {
+		End string `json:"end"`
+	}
+)
+
+// put writes a line. An error ends the printing.
+func (l *lines) put(v any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil {
+		l.err = l.enc.Encode(v)
+	}
+}
+
+func (l *lines) Event(t *trace.Task, e *trace.Event) { l.put(eventLine{funcgraph.NewRecord(t, e)}) }
+
+func (l *lines) Case(c *casefile.Case) { l.put(caseLine{c.Name, c.Why}) }
+
+func (l *lines) Step(c *casefile.Case, i int) { l.put(stepLine{i, replay.Describe(c, i)}) }
+
+func (l *lines) Answer(got *casefile.Got, refused error) {
+	a := answer{Ret: string(got.Ret)}
+	if got.Errno != nil {
+		a.Errno = *got.Errno
+	}
+	if r, ok := refused.(*rule.Rule); ok {
+		a.Rule = r.ID
+	}
+	l.put(answerLine{a})
+}
+
+func (l *lines) End(c *casefile.Case) { l.put(endLine{c.Name}) }
+
+func (l *lines) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}

@@ -1,0 +1,103 @@
+//go:build linux
+
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"uverbsim/sim_test/player"
+)
+
+// cgroupRoot is where control groups of version 2 are.
+const cgroupRoot = "/sys/fs/cgroup"
+
+// cgroup is a control group that a case has made.
+type cgroup struct{ dir string }
+
+// newCgroup makes an empty group with an RDMA controller.
+func newCgroup() (*cgroup, error) {
+	if err := os.WriteFile(filepath.Join(cgroupRoot, "cgroup.subtree_control"), []byte("+rdma"), 0); err != nil {
+		return nil, &player.Unplayable{Op: "cgroup", Reason: fmt.Sprintf("%s has no RDMA controller: %v", cgroupRoot, err)}
+	}
+	dir, err := os.MkdirTemp(cgroupRoot, "uverbsim.")
+	if err != nil {
+		return nil, noErrno(err)
+	}
+	return &cgroup{dir}, nil
+}
+
+// remove takes the group away; the kernel may take a moment to let it go.
+func (g *cgroup) remove() {
+	const tries = 50
+	for range tries {
+		if unix.Rmdir(g.dir) == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// write is the answer of a write to one of a group's files.
+func write(dir, file, text string) error {
+	err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0)
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
+// errNoGroup is the error of a case that asks for a group before it entered one.
+var errNoGroup = &player.Unplayable{Op: "cgroup", Reason: "the process has entered no group"}
+
+// EnterCgroup implements player.Identity.
+func (t *Task) EnterCgroup(max string) (err error) {
+	m := t.m
+	if m.group == nil {
+		if m.group, err = newCgroup(); err != nil {
+			return err
+		}
+	}
+	if max != "" {
+		if err := t.CgroupMax(max); err != nil {
+			return err
+		}
+	}
+	return write(m.group.dir, "cgroup.procs", itoa(t.pid))
+}
+
+// CgroupMax implements player.Identity.
+func (t *Task) CgroupMax(max string) error {
+	if t.m.group == nil {
+		return errNoGroup
+	}
+	return write(t.m.group.dir, "rdma.max", t.m.target.ibdev+" "+max)
+}
+
+// LeaveCgroup implements player.Identity.
+func (t *Task) LeaveCgroup() error { return write(cgroupRoot, "cgroup.procs", itoa(t.pid)) }
+
+// CgroupCurrent implements player.Identity.
+func (t *Task) CgroupCurrent() (string, error) {
+	if t.m.group == nil {
+		return "", errNoGroup
+	}
+	b, err := os.ReadFile(filepath.Join(t.m.group.dir, "rdma.current"))
+	if err != nil {
+		return "", noErrno(err)
+	}
+	for line := range strings.Lines(string(b)) {
+		if rest, ok := strings.CutPrefix(line, t.m.target.ibdev+" "); ok {
+			return rest, nil
+		}
+	}
+	return "", nil
+}
