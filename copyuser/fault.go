@@ -23,8 +23,9 @@ func (a *Area) permits(write bool) bool {
 }
 
 // handleMMFault models handle_mm_fault in mm/memory.c: it maps the page at a,
-// for writing if write is set. The area permits that. It returns false when
-// the area has no such page.
+// for writing if write is set. It returns false when the area has no such page.
+// An area that permits no writes gets a page of its own that nobody may write,
+// if it is private.
 func (m *AddressSpace) handleMMFault(area *Area, a Addr, write bool) bool {
 	m.ptl.Lock()
 	e := m.pgd.alloc(a)
@@ -76,7 +77,7 @@ func (m *AddressSpace) wpFault(area *Area, e *pte, write bool) {
 	case !write || bits&pteWrite != 0:
 	case area.isCOW() && bits&pteAnon == 0:
 		e.unshare(area.pteBits())
-	default:
+	case area.permits(true):
 		e.protect(bits | pteWrite)
 	}
 }

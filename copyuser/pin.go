@@ -79,6 +79,21 @@ func (p *Pin) Unpin() {
 // Pin models pin_user_pages_fast with FOLL_LONGTERM in mm/gup.c; see Memory.
 // Its errors are the rules pin/….
 func (m *AddressSpace) Pin(from Addr, n uint64, write bool) (*Pin, error) {
+	return m.pin(from, n, gup{write: write})
+}
+
+// PinForced is like Pin for writing, with FOLL_FORCE: memory of a private
+// mapping is pinned whatever its protection is, and copied first if others see
+// it too.
+func (m *AddressSpace) PinForced(from Addr, n uint64) (*Pin, error) {
+	return m.pin(from, n, gup{write: true, force: true})
+}
+
+// gup is what pages are pinned for: FOLL_WRITE and FOLL_FORCE of
+// include/linux/mm_types.h.
+type gup struct{ write, force bool }
+
+func (m *AddressSpace) pin(from Addr, n uint64, flags gup) (*Pin, error) {
 	if n == 0 {
 		return &Pin{}, nil
 	}
@@ -91,10 +106,10 @@ func (m *AddressSpace) Pin(from Addr, n uint64, write bool) (*Pin, error) {
 	}
 	p := &Pin{account: &m.pinnedPages}
 	for a := from.PageDown(); a <= last; a += PageSize {
-		page := m.gupFast(a, write)
+		page := m.gupFast(a, flags.write)
 		if page == nil {
 			var err error
-			if page, err = m.gupSlow(a, write); err != nil {
+			if page, err = m.gupSlow(a, flags); err != nil {
 				return nil, err
 			}
 		}
@@ -135,34 +150,34 @@ func (m *AddressSpace) gupFast(a Addr, write bool) *Page {
 
 // gupSlow models __get_user_pages in mm/gup.c for one page: it looks at the
 // area, and makes the page present.
-func (m *AddressSpace) gupSlow(a Addr, write bool) (*Page, error) {
+func (m *AddressSpace) gupSlow(a Addr, flags gup) (*Page, error) {
 	m.mmapLock.DownRead(nil)
 	defer m.mmapLock.UpRead(nil)
 	area := m.Find(a)
 	if area == nil {
 		return nil, rule.PinUnmapped
 	}
-	if err := area.checkFlags(write); err != nil {
+	if err := area.checkFlags(flags); err != nil {
 		return nil, err
 	}
 	for {
-		if p := m.followPage(area, a, write); p != nil {
+		if p := m.followPage(area, a, flags); p != nil {
 			return p, nil
 		}
-		if !m.handleMMFault(area, a, write) {
+		if !m.handleMMFault(area, a, flags.write) {
 			return nil, rule.PinFault
 		}
 	}
 }
 
 // checkFlags models check_vma_flags in mm/gup.c.
-func (a *Area) checkFlags(write bool) error {
+func (a *Area) checkFlags(flags gup) error {
 	switch {
 	case a.Flags&(VM_IO|VM_PFNMAP) != 0:
 		return rule.PinIO
-	case write && a.Flags&VM_WRITE == 0:
+	case flags.write && a.Flags&VM_WRITE == 0 && !(flags.force && a.isCOW()):
 		return rule.PinWrite
-	case !write && a.Flags&VM_READ == 0:
+	case !flags.write && a.Flags&VM_READ == 0:
 		return rule.PinRead
 	}
 	return nil
@@ -172,7 +187,7 @@ func (a *Area) checkFlags(write bool) error {
 // shares with others is copied first, even for reading (FAULT_FLAG_UNSHARE):
 // otherwise the device would see another page than the process does after its
 // next store.
-func (m *AddressSpace) followPage(area *Area, a Addr, write bool) *Page {
+func (m *AddressSpace) followPage(area *Area, a Addr, flags gup) *Page {
 	m.ptl.Lock()
 	defer m.ptl.Unlock()
 	e := m.pgd.find(a)
@@ -180,11 +195,17 @@ func (m *AddressSpace) followPage(area *Area, a Addr, write bool) *Page {
 		return nil
 	}
 	bits := e.bits.Load()
-	if write && bits&pteWrite == 0 {
+	if flags.write && !area.canFollowWrite(bits, flags) {
 		return nil
 	}
 	if bits&pteAnon == 0 && area.isCOW() {
 		e.unshare(area.pteBits() &^ pteWrite)
 	}
 	return e.page.Load()
+}
+
+// canFollowWrite models can_follow_write_pte in mm/gup.c: a page that may be
+// written, or by force one of a private mapping's own.
+func (a *Area) canFollowWrite(bits uint32, flags gup) bool {
+	return bits&pteWrite != 0 || flags.force && a.isCOW() && a.Flags&VM_WRITE == 0 && bits&pteAnon != 0
 }

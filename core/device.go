@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"uverbsim/process"
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
@@ -29,11 +30,20 @@ type Device struct {
 	// reaches every address.
 	ResolveAddr func(task *process.Task, sgid *GIDAttr, dgid [16]byte) (mac [6]byte, hopLimit uint8, err error)
 
+	// Kernel is the version of the kernel that the device is part of. A driver
+	// for which that makes no difference leaves it nil, and the machine that the
+	// device is registered on sets it.
+	Kernel *spec.Kernel
+
 	Driver any // the driver's own struct around it
 
 	handlersLock trace.RWSem // event_handler_rwsem
 	handlers     []*EventHandler
 }
+
+// InitLocks gives the device's locks the names by which they pass through the
+// seam. A machine does so when the device is registered.
+func (d *Device) InitLocks() { d.handlersLock.Name = "event_handler_rwsem" }
 
 // IsPort says whether the device has that port (rdma_is_port_valid).
 func (d *Device) IsPort(port uint32) bool { return port >= 1 && port <= d.PhysPorts }

@@ -19,6 +19,14 @@ type Ucontext struct {
 	mmap   mmapEntries
 }
 
+// NewUcontext returns a context that no driver knows yet, of a file whose
+// mappings and objects those are.
+func NewUcontext(dev *Device, umaps *Umaps, objects *uobject.File) *Ucontext {
+	c := &Ucontext{Device: dev, Umaps: umaps, File: objects}
+	c.mmap.mu.Name = "mmap_xa"
+	return c
+}
+
 // ChargeHandle charges the context itself to the caller's control group
 // (RDMACG_RESOURCE_HCA_HANDLE).
 func (c *Ucontext) ChargeHandle(task *process.Task) (err error) {

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"container/list"
+
 	"uverbsim/copyuser"
 	"uverbsim/process"
 	"uverbsim/rule"
@@ -14,14 +16,15 @@ type Umaps struct {
 	DisassociationLock trace.Mutex // held while a mapping is made or all are taken away
 
 	lock trace.Mutex // umap_lock
-	list []*umap     // newest first
+	list list.List   // of *umap, the newest first
 	page *copyuser.Page
 }
 
 // umap is a struct rdma_umap_priv: one area.
 type umap struct {
-	area  *copyuser.Area
-	entry *MmapEntry
+	area   *copyuser.Area
+	entry  *MmapEntry
+	listed *list.Element // nil once the device's pages were taken away
 }
 
 // Init names the locks.
@@ -34,7 +37,7 @@ func (u *Umaps) Init() {
 func (u *Umaps) Areas() int {
 	u.lock.Lock(nil)
 	defer u.lock.Unlock(nil)
-	return len(u.list)
+	return u.list.Len()
 }
 
 // MmapIO maps pages of the device into the area, whose size must be theirs,
@@ -70,7 +73,7 @@ func (u *Umaps) Track(t *trace.Task, a *copyuser.Area, entry *MmapEntry) {
 	}
 	a.Private = m
 	u.lock.Lock(t)
-	u.list = append([]*umap{m}, u.list...)
+	m.listed = u.list.PushFront(m)
 	u.lock.Unlock(t)
 }
 
@@ -90,21 +93,24 @@ func (u *Umaps) Untrack(t *trace.Task, a *copyuser.Area) {
 		return
 	}
 	u.lock.Lock(t)
-	entry := m.entry
-	m.entry = nil
+	defer u.lock.Unlock(t)
+	u.putEntry(t, m)
 	u.drop(m)
-	u.lock.Unlock(t)
-	if entry != nil {
-		entry.Put(t)
+}
+
+// drop ends the following of an area. The caller holds the lock.
+func (u *Umaps) drop(m *umap) {
+	if m.listed != nil {
+		u.list.Remove(m.listed)
+		m.listed = nil
 	}
 }
 
-func (u *Umaps) drop(m *umap) {
-	for i, n := range u.list {
-		if n == m {
-			u.list = append(u.list[:i:i], u.list[i+1:]...)
-			return
-		}
+// putEntry lets go of what the area maps. The caller holds the lock.
+func (u *Umaps) putEntry(t *trace.Task, m *umap) {
+	if m.entry != nil {
+		m.entry.Put(t)
+		m.entry = nil
 	}
 }
 
@@ -142,25 +148,17 @@ func (u *Umaps) Disassociate(task *process.Task) {
 		}
 		mm.MmapReadLock(t)
 		u.lock.Lock(t)
-		var gone []*MmapEntry
-		for i := 0; i < len(u.list); {
-			m := u.list[i]
-			if m.area.MM != mm {
-				i++
-				continue
-			}
-			u.drop(m)
-			m.area.Zap()
-			if m.entry != nil {
-				gone = append(gone, m.entry)
-				m.entry = nil
+		for at := u.list.Front(); at != nil; {
+			m := at.Value.(*umap)
+			at = at.Next()
+			if m.area.MM == mm {
+				u.drop(m)
+				m.area.Zap()
+				u.putEntry(t, m)
 			}
 		}
 		u.lock.Unlock(t)
 		mm.MmapReadUnlock(t)
-		for _, e := range gone {
-			e.Put(t)
-		}
 		mm.Mmput(task)
 	}
 }
@@ -170,16 +168,13 @@ func (u *Umaps) Disassociate(task *process.Task) {
 func (u *Umaps) nextMM(t *trace.Task) *copyuser.AddressSpace {
 	u.lock.Lock(t)
 	defer u.lock.Unlock(t)
-	for len(u.list) > 0 {
-		m := u.list[0]
+	for at := u.list.Front(); at != nil; at = u.list.Front() {
+		m := at.Value.(*umap)
 		if m.area.MM.MmgetNotZero() {
 			return m.area.MM
 		}
 		u.drop(m)
-		if m.entry != nil {
-			m.entry.Put(t)
-			m.entry = nil
-		}
+		u.putEntry(t, m)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		mm.SubPinnedVM(int64(n))
 		return nil, rule.UmemMemlockLimit
 	}
-	pin, err := pinUser(t, mm, addr, size, access)
+	pin, err := pinUser(t, dev.Kernel, mm, addr, size, access)
 	if err != nil {
 		mm.SubPinnedVM(int64(n))
 		return nil, err
@@ -97,11 +97,15 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, Writable: writable, mm: mm}, nil
 }
 
-func pinUser(t *trace.Task, mm *copyuser.AddressSpace, addr, size uint64, access uint32) (*copyuser.Pin, error) {
+func pinUser(t *trace.Task, k *spec.Kernel, mm *copyuser.AddressSpace, addr, size uint64, access uint32) (*copyuser.Pin, error) {
 	if t.Fail(trace.Pin, "pin_user_pages_fast") {
 		return nil, rule.UmemNoMemory
 	}
-	return mm.Pin(copyuser.Addr(addr), size, access&accessWritable != 0)
+	writable := access&accessWritable != 0
+	if !writable && !k.Has(spec.UmemPinByAccess) {
+		return mm.PinForced(copyuser.Addr(addr), size)
+	}
+	return mm.Pin(copyuser.Addr(addr), size, writable)
 }
 
 // CheckRereg says whether the memory, as it is pinned, can be used with other

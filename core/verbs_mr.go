@@ -15,15 +15,18 @@ const KernelOnDemandPaging = 1 << 2
 // rights. It models ib_check_mr_access in include/rdma/ib_verbs.h.
 //
 // Errors: mr-access/needs-local-write, mr-access/unknown,
-// mr-access/no-on-demand, mr-access/no-flush.
+// mr-access/no-on-demand, mr-access/on-demand-invalid, mr-access/no-flush.
 func CheckMRAccess(dev *Device, access uint32) error {
 	if access&(AccessRemoteAtomic|AccessRemoteWrite) != 0 && access&AccessLocalWrite == 0 {
 		return rule.MRAccessNeedsLocalWrite
 	}
-	if access&^AccessSupported != 0 {
+	if access&^accessSupported(dev.Kernel) != 0 {
 		return rule.MRAccessUnknown
 	}
 	if access&AccessOnDemand != 0 && dev.Attr.KernelCapFlags&KernelOnDemandPaging == 0 {
+		if !dev.Kernel.Has(spec.OnDemandUnsupported) {
+			return rule.MRAccessOnDemandInvalid
+		}
 		return rule.MRAccessNoOnDemand
 	}
 	caps := dev.Attr.DeviceCapFlags
@@ -32,6 +35,15 @@ func CheckMRAccess(dev *Device, access uint32) error {
 		return rule.MRAccessNoFlush
 	}
 	return nil
+}
+
+// accessSupported has the access rights that a kernel knows
+// (IB_ACCESS_SUPPORTED in include/rdma/ib_verbs.h).
+func accessSupported(k *spec.Kernel) uint32 {
+	if !k.Has(spec.MRAccessFlush) {
+		return AccessSupported &^ (AccessFlushGlobal | AccessFlushPersistent)
+	}
+	return AccessSupported
 }
 
 // DeregMRUser ends a memory region. It models ib_dereg_mr_user in

@@ -93,15 +93,30 @@ func (p *bundlePriv) userAttrAt(i uint16) copyuser.Addr {
 // reset makes the bundle ready for the next call.
 func (b *Bundle) reset(f *File, task *process.Task) {
 	b.file, b.task = f, task
-	b.context, b.UObject = nil, nil
 	b.present = 0
 	b.DriverUdata.Clear()
+	if p := b.priv; p != nil {
+		p.uobjFinalize, p.specFinalize, p.hwObjValid = 0, 0, 0
+	}
+}
+
+// maxSpareMem bounds the memory that a bundle keeps from one call to the next.
+const maxSpareMem = 64 << 10
+
+// forget lets go of what the call had, so that a bundle that waits for the next
+// one keeps none of it alive.
+func (b *Bundle) forget() {
+	b.task, b.context, b.UObject = nil, nil, nil
 	p := b.priv
 	if p == nil {
 		return
 	}
-	p.uobjFinalize, p.specFinalize, p.hwObjValid = 0, 0, 0
-	p.mem = p.mem[:0]
+	if p.mem = p.mem[:0]; cap(p.mem) > maxSpareMem {
+		p.mem = nil
+		for i := range b.attrs {
+			b.attrs[i].copied = nil
+		}
+	}
 	if len(p.objects) > 0 {
 		clear(p.objects)
 		p.objects = p.objects[:0]
@@ -211,6 +226,7 @@ func (b *Bundle) finish(commit bool) {
 		i := bits.TrailingZeros64(set)
 		a := &b.attrs[i]
 		uobject.Finalize(a.object, a.spec.Access, p.hwObjValid>>i&1 != 0, commit, b)
+		a.object = nil
 	}
 	for set := p.specFinalize; set != 0; set &= set - 1 {
 		a := &b.attrs[bits.TrailingZeros64(set)]
@@ -224,6 +240,7 @@ func (b *Bundle) freeIDRsArray(a *attr, commit bool) {
 	for _, o := range a.objects {
 		uobject.Finalize(o, a.spec.Access, false, commit, b)
 	}
+	a.objects = nil
 }
 
 var _ core.Attrs = (*Bundle)(nil)

@@ -53,7 +53,6 @@ func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
 		d.put()
 		return nil, err
 	}
-	f.Objects.Init(t, (*owner)(f))
 	filp, err := process.NewFile(task, d.fops, f, flags)
 	if err != nil {
 		d.unlist(t, f)
@@ -79,6 +78,7 @@ func (d *Device) newFile(t *trace.Task) (*File, error) {
 	f.UcontextLock.Name = "ucontext_lock"
 	f.Umaps.Init()
 	f.ref.Store(1)
+	f.Objects.Init(t, (*owner)(f)) // before a removal can find it in the list
 	d.files = append(d.files, f)
 	return f, nil
 }
@@ -149,19 +149,27 @@ func (f *File) anotherBundle() *Bundle {
 	defer f.sparesMutex.Unlock()
 	if n := len(f.spares); n > 0 {
 		b := f.spares[n-1]
+		f.spares[n-1] = nil
 		f.spares = f.spares[:n-1]
 		return b
 	}
 	return newBundle(new(bundlePriv))
 }
 
+// maxSpares bounds the bundles that wait for as many calls at once as there
+// were before.
+const maxSpares = 64
+
 // putBundle takes the bundle back.
 func (f *File) putBundle(b *Bundle) {
+	b.forget()
 	if f.spare.CompareAndSwap(nil, b) {
 		return
 	}
 	f.sparesMutex.Lock()
-	f.spares = append(f.spares, b)
+	if len(f.spares) < maxSpares {
+		f.spares = append(f.spares, b)
+	}
 	f.sparesMutex.Unlock()
 }
 
@@ -176,7 +184,10 @@ func (f *File) getWriteBundle(task *process.Task) *Bundle {
 }
 
 // putWriteBundle takes it back.
-func (f *File) putWriteBundle(b *Bundle) { f.spareWrite.Store(b) }
+func (f *File) putWriteBundle(b *Bundle) {
+	b.forget()
+	f.spareWrite.Store(b)
+}
 
 // owner is a File as package uobject sees it.
 type owner File

@@ -135,13 +135,15 @@ func (b *Bundle) runMethod() error {
 
 	var err error
 	if m.DestroyBkey != spec.BkeyLen {
-		o := b.attrs[m.DestroyBkey].object
+		a := &b.attrs[m.DestroyBkey]
+		o := a.object
 		if err = uobject.Destroy(o, b); err != nil {
 			return err
 		}
 		p.uobjFinalize &^= 1 << m.DestroyBkey
 		err = b.runHandler(*handler)
 		uobject.LookupPut(o, uobject.LookupDestroy, b)
+		a.object = nil
 	} else {
 		err = b.runHandler(*handler)
 	}

@@ -5,11 +5,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"uverbsim/core"
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/spec"
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
@@ -23,7 +25,8 @@ const maxDevices = 1024
 // Machine is a kernel with its RDMA devices. Its methods may be called by
 // several goroutines at once.
 type Machine struct {
-	core Definitions
+	core   Definitions
+	kernel *spec.Kernel
 
 	mu    sync.Mutex
 	nodes [maxDevices]*node
@@ -32,12 +35,29 @@ type Machine struct {
 // node is a device node: a Device and the mode of its inode.
 type node struct {
 	dev  *Device
-	mode uint32
+	mode atomic.Uint32
 }
+
+// An Option says what machine NewMachine makes.
+type Option func(*Machine)
+
+// Version has the machine run that version of the kernel, instead of
+// spec.Linux6_12.
+func Version(k *spec.Kernel) Option { return func(m *Machine) { m.kernel = k } }
 
 // NewMachine returns a machine without devices whose core understands the
 // definitions: those of package methods.
-func NewMachine(core Definitions) *Machine { return &Machine{core: core} }
+func NewMachine(core Definitions, opts ...Option) *Machine {
+	m := &Machine{core: core, kernel: spec.Linux6_12}
+	for _, o := range opts {
+		o(m)
+	}
+	return m
+}
+
+// Kernel returns the version of the kernel that the machine runs. A driver asks
+// it for features.
+func (m *Machine) Kernel() *spec.Kernel { return m.kernel }
 
 // Register adds a device with its driver's own definitions and makes its node.
 // A definition that is wrong is refused with the reason, and the machine goes
@@ -46,16 +66,25 @@ func (m *Machine) Register(dev *core.Device, driver Definitions) (*Device, error
 	if dev.Ops.AllocUcontext == nil {
 		return nil, fmt.Errorf("kernel: device %s: the driver has no alloc_ucontext", dev.Name)
 	}
+	if dev.Kernel == nil {
+		dev.Kernel = m.kernel
+	}
+	if dev.Kernel != m.kernel {
+		return nil, fmt.Errorf("kernel: device %s: its driver is that of Linux %s, the machine runs %s",
+			dev.Name, dev.Kernel.Name, m.kernel.Name)
+	}
 	api, err := NewAPI(dev, m.core, driver)
 	if err != nil {
 		return nil, fmt.Errorf("device %s: %w", dev.Name, err)
 	}
+	dev.InitLocks()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, n := range m.nodes {
 		if n == nil {
 			d := newDevice(m, dev, i, api)
-			m.nodes[i] = &node{dev: d, mode: 0o666}
+			m.nodes[i] = &node{dev: d}
+			m.nodes[i].mode.Store(0o666)
 			return d, nil
 		}
 	}
@@ -137,9 +166,7 @@ func (m *Machine) Chmod(path string, mode uint32) error {
 	if n == nil {
 		return rule.OpenNoNode
 	}
-	m.mu.Lock()
-	n.mode = mode
-	m.mu.Unlock()
+	n.mode.Store(mode)
 	return nil
 }
 
@@ -169,7 +196,7 @@ func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, e
 	if n == nil {
 		return nil, rule.OpenNoNode
 	}
-	if !mayOpen(task, n.mode, flags) {
+	if !mayOpen(task, n.mode.Load(), flags) {
 		return nil, rule.OpenDenied
 	}
 	return n.dev.open(task, flags)

@@ -30,6 +30,7 @@ func (s *srcu) ReadLock(t *trace.Task) uint32 {
 	t.Before(trace.Lock, s.name)
 	key := s.index.Load() & 1
 	s.readers[key].Add(1)
+	t.Note(trace.Lock, s.name, 0, 0, 0)
 	return key
 }
 

@@ -76,10 +76,12 @@ func (m *WriteMethod) Run(b *Bundle) error {
 }
 
 // NewAPI merges the core's and the driver's definitions, prunes what the
-// device cannot do, and finalizes the rest. The error says what in the
-// definitions is wrong. It models uverbs_alloc_api.
+// device cannot do, and finalizes the rest. What the device's kernel does not
+// declare is left out. The error says what in the definitions is wrong. It
+// models uverbs_alloc_api.
 func NewAPI(dev *core.Device, coreDefs, driverDefs Definitions) (*API, error) {
 	api := &API{DriverID: dev.DriverID}
+	driverDefs.Spec = dev.Kernel.Declared(dev.DriverID, driverDefs.Spec)
 	if err := api.merge(dev, &coreDefs, false); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,9 @@ func queryPort(b *kernel.Bundle) error {
 	var resp spec.QueryPortRespEx
 	copyPortAttrToResp(b.Trace(), attr, &resp.LegacyResp, dev)
 	resp.PortCapFlags2 = attr.PortCapFlags2
-	resp.ActiveSpeedEx = uint32(attr.ActiveSpeed)
+	if dev.Kernel.Has(spec.QueryPortSpeedEx) {
+		resp.ActiveSpeedEx = uint32(attr.ActiveSpeed)
+	}
 	raw := b.Scratch(len(spec.Bytes(&resp)))
 	copy(raw, spec.Bytes(&resp))
 	return b.CopyToStructOrZero(spec.UVERBS_ATTR_QUERY_PORT_RESP, raw)

@@ -22,7 +22,7 @@ func allocUcontext(b *kernel.Bundle) error {
 	if t.Fail(trace.Alloc, "ib_ucontext") {
 		return rule.UcontextNoMemory
 	}
-	b.SetUcontext(&core.Ucontext{Device: dev, Umaps: &f.Umaps, File: &f.Objects})
+	b.SetUcontext(core.NewUcontext(dev, &f.Umaps, &f.Objects))
 	return nil
 }
 

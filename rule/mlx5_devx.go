@@ -52,7 +52,7 @@ var (
 	MLX5DevxQueryObject = add(Rule{"mlx5-devx/query-object", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
 		"The command names another object than the handle does.",
 		"Put the number of the handle's object into the command."})
-	MLX5DevxQueryUAR = add(Rule{"mlx5-devx/bfreg", syscall.EINVAL, "bfregn_to_uar_index", "drivers/infiniband/hw/mlx5/qp.c",
+	MLX5BfregIndex = add(Rule{"mlx5-bfreg/index", syscall.EINVAL, "bfregn_to_uar_index", "drivers/infiniband/hw/mlx5/qp.c",
 		"The context has no such register, or the register's page is not allocated yet.",
 		"Pass the number of a register whose page the context has."})
 )
@@ -139,6 +139,13 @@ var (
 	MLX5DevxUmemPageSize = add(Rule{"mlx5-devx/umem-page-size", syscall.EINVAL, "devx_umem_reg_cmd_alloc", mlx5Devx,
 		"The memory cannot be given to the device in pages of any size in the bitmap.",
 		"Allow smaller pages, from 4096 bytes up."})
+	MLX5DevxUmemDmabufFD = add(Rule{"mlx5-devx/umem-dmabuf-fd", syscall.EFAULT, "devx_umem_get", mlx5Devx,
+		"The number of the dma-buf's descriptor does not fit into 32 bits.",
+		"Pass the descriptor of a dma-buf."})
+	DmabufOverflow = add(Rule{"dmabuf/overflow", syscall.EINVAL, "ib_umem_dmabuf_get_with_dma_device",
+		"drivers/infiniband/core/umem_dmabuf.c",
+		"The offset and the length together exceed 64 bits.",
+		"Pass a range that lies in the dma-buf."})
 	DmabufBad = add(Rule{"dmabuf/bad", syscall.EBADF, "dma_buf_get", "drivers/dma-buf/dma-buf.c",
 		"The descriptor is not open.",
 		"Pass the descriptor of a dma-buf."})

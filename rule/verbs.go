@@ -68,6 +68,9 @@ var (
 	MRAccessNoOnDemand = add(Rule{"mr-access/no-on-demand", syscall.EOPNOTSUPP, "ib_check_mr_access", ibVerbsH,
 		"On-demand paging is asked for and the device cannot do it.",
 		"Leave IB_ACCESS_ON_DEMAND out."})
+	MRAccessOnDemandInvalid = add(Rule{"mr-access/on-demand-invalid", syscall.EINVAL, "ib_check_mr_access", ibVerbsH,
+		"On-demand paging is asked for, the device cannot do it, and the kernel is one that does not tell that apart from a mistake.",
+		"Leave IB_ACCESS_ON_DEMAND out."})
 	MRAccessNoFlush = add(Rule{"mr-access/no-flush", syscall.EOPNOTSUPP, "ib_check_mr_access", ibVerbsH,
 		"A flush right is asked for that the device cannot give.",
 		"Leave IB_ACCESS_FLUSH_GLOBAL and IB_ACCESS_FLUSH_PERSISTENT out where device_cap_flags lack them."})

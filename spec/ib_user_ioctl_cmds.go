@@ -2,8 +2,12 @@ package spec
 
 // The enumerators and structs of include/uapi/rdma/ib_user_ioctl_cmds.h.
 
-// UVERBS_ID_NS_SHIFT, include/uapi/rdma/ib_user_ioctl_cmds.h.
-const UVERBS_ID_NS_SHIFT = 12
+// UVERBS_ID_NS_MASK and UVERBS_ID_NS_SHIFT,
+// include/uapi/rdma/ib_user_ioctl_cmds.h.
+const (
+	UVERBS_ID_NS_MASK  = 0xF000
+	UVERBS_ID_NS_SHIFT = 12
+)
 
 // enum uverbs_default_objects, include/uapi/rdma/ib_user_ioctl_cmds.h: the
 // core's objects.

@@ -12,13 +12,16 @@ type Kernel struct {
 	Name    string // "6.12"
 	Release string // the release whose sources and answers were read
 
+	// ABIVersion is what /sys/class/infiniband_verbs/abi_version says.
+	ABIVersion int
+
 	features uint64 // by Feature
 }
 
 // The kernels. The tables of this package describe the newest one.
 var (
-	Linux6_1  = &Kernel{Name: "6.1", Release: "Debian 6.1.192-3"}
-	Linux6_12 = &Kernel{Name: "6.12", Release: "Debian 6.12.117-1~deb12u1"}
+	Linux6_1  = &Kernel{Name: "6.1", Release: "Debian 6.1.192-3", ABIVersion: IB_USER_VERBS_ABI_VERSION}
+	Linux6_12 = &Kernel{Name: "6.12", Release: "Debian 6.12.117-1~deb12u1", ABIVersion: IB_USER_VERBS_ABI_VERSION}
 )
 
 // kernels has them all, the oldest first.
@@ -101,18 +104,44 @@ func (k *Kernel) Definitions(driver uint32) []Definition {
 	return k.Declared(driver, defs)
 }
 
-// Declared returns those of a driver's definitions that the kernel has. It
-// changes the objects of defs in place.
+// Declared returns those of a driver's definitions that the kernel has: all,
+// or a list that shares nothing with defs.
 func (k *Kernel) Declared(driver uint32, defs []Definition) []Definition {
-	for f := range features {
-		if k.Has(Feature(f)) {
+	lacks := map[nameKey]bool{}
+	for _, f := range Features() {
+		if k.Has(f) {
 			continue
 		}
-		for _, d := range features[f].Declares {
+		for _, d := range f.Info().Declares {
 			if d.Driver == driver {
-				defs = slices.DeleteFunc(defs, d.remove)
+				lacks[nameKey{d.Object, d.Method, d.Attr}] = true
 			}
 		}
 	}
-	return defs
+	if len(lacks) == 0 {
+		return defs
+	}
+	var has []Definition
+	for _, d := range defs {
+		if d = d.Clone(); d.drop(lacks) {
+			has = append(has, d)
+		}
+	}
+	return has
+}
+
+// drop takes out what a kernel lacks and says whether anything is left.
+func (d *Definition) drop(lacks map[nameKey]bool) bool {
+	o := &d.Object
+	obj := int(o.ID)
+	if lacks[nameKey{obj, none, none}] {
+		return false
+	}
+	o.Methods = slices.DeleteFunc(o.Methods, func(m Method) bool { return lacks[nameKey{obj, int(m.ID), none}] })
+	for i := range o.Methods {
+		m := &o.Methods[i]
+		m.Attrs = slices.DeleteFunc(m.Attrs, func(a Attr) bool { return lacks[nameKey{obj, int(m.ID), int(a.ID)}] })
+	}
+	o.Methods = slices.DeleteFunc(o.Methods, func(m Method) bool { return m.Extends && len(m.Attrs) == 0 })
+	return o.Class != ClassNone || len(o.Methods) > 0 || len(d.Writes) > 0
 }

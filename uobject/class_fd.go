@@ -41,14 +41,16 @@ func (fdClass) lookupGet(typ *Type, attrs Attrs, f *File, id int64, mode LookupM
 }
 
 // lookupPut models lookup_put_fd_uobject. Dropping the file may release it,
-// and with it the object.
+// and with it the object. The kernel finds the file in uobj->object, which is
+// NULL there if the device went between the two halves of the lookup, and
+// crashes.
 func (fdClass) lookupPut(o *Object, attrs Attrs, mode LookupMode) {
 	t := attrs.Task().Trace
 	defer t.Enter(trace.Uverbs, "lookup_put_fd_uobject").Leave()
 	if mode != LookupRead {
 		t.Warn("lookup_put_fd_uobject")
 	}
-	o.HW.(*process.File).Put(attrs.Task())
+	o.filp.Put(attrs.Task())
 }
 
 // allocBegin models alloc_begin_fd_uobject.
@@ -72,8 +74,8 @@ func (fdClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 		o.put(t)
 		return nil, err
 	}
-	o.HW = file
-	o.id = int64(fd)
+	o.HW, o.filp = file, file
+	o.id.Store(int64(fd))
 	t.Note(trace.Handle, typ.Name, uint64(fd), 1, 0)
 	return o, nil
 }
@@ -84,20 +86,19 @@ func (fdClass) allocCommit(o *Object, attrs Attrs) {
 	task := attrs.Task()
 	defer task.Trace.Enter(trace.Uverbs, "alloc_commit_fd_uobject").Leave()
 	o.file.owner.Get(task.Trace)
-	fd := int(o.id)
-	o.id = 0
-	file := o.HW.(*process.File)
-	file.Private = o
-	task.FDInstall(fd, file)
+	fd := int(o.ID())
+	o.id.Store(0)
+	o.filp.Private = o
+	task.FDInstall(fd, o.filp)
 }
 
 // allocAbort models alloc_abort_fd_uobject.
 func (fdClass) allocAbort(o *Object, attrs Attrs) {
 	task := attrs.Task()
 	defer task.Trace.Enter(trace.Uverbs, "alloc_abort_fd_uobject").Leave()
-	o.HW.(*process.File).Put(task)
-	task.PutUnusedFD(int(o.id))
-	task.Trace.Note(trace.Handle, o.typ.Name, uint64(o.id), 0, 0)
+	o.filp.Put(task)
+	task.PutUnusedFD(int(o.ID()))
+	task.Trace.Note(trace.Handle, o.typ.Name, uint64(o.ID()), 0, 0)
 }
 
 // destroyHW models destroy_hw_fd_uobject. A descriptor object cannot refuse.

@@ -47,8 +47,8 @@ func (idrClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 		o.put(t)
 		return nil, rule.ObjectNoMemory
 	}
-	o.id = int64(o.file.handles.alloc(t))
-	t.Note(trace.Handle, typ.Name, uint64(o.id), 1, 0)
+	o.id.Store(int64(o.file.handles.alloc(t)))
+	t.Note(trace.Handle, typ.Name, uint64(o.ID()), 1, 0)
 	if o.charge, err = o.context.TryCharge(task); err != nil {
 		o.eraseHandle(t)
 		o.put(t)
@@ -59,8 +59,8 @@ func (idrClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 
 // eraseHandle frees the object's number.
 func (o *Object) eraseHandle(t *trace.Task) {
-	o.file.handles.erase(t, uint64(o.id))
-	t.Note(trace.Handle, o.typ.Name, uint64(o.id), 0, 0)
+	o.file.handles.erase(t, uint64(o.ID()))
+	t.Note(trace.Handle, o.typ.Name, uint64(o.ID()), 0, 0)
 }
 
 // uncharge gives the object's charge back.
@@ -74,7 +74,7 @@ func (o *Object) uncharge(attrs Attrs) {
 func (idrClass) allocCommit(o *Object, attrs Attrs) {
 	t := attrs.Task().Trace
 	defer t.Enter(trace.Uverbs, "alloc_commit_idr_uobject").Leave()
-	if o.file.handles.store(t, uint64(o.id), o) != nil {
+	if o.file.handles.store(t, uint64(o.ID()), o) != nil {
 		t.Warn("alloc_commit_idr_uobject")
 	}
 }
@@ -115,11 +115,11 @@ func (idrClass) swapObjects(old, fresh *Object, attrs Attrs) bool {
 	t := attrs.Task().Trace
 	defer t.Enter(trace.Uverbs, "swap_idr_uobjects").Leave()
 	h := &old.file.handles
-	if h.store(t, uint64(old.id), nil) != old {
+	if h.store(t, uint64(old.ID()), nil) != old {
 		t.Warn("swap_idr_uobjects")
 		return true
 	}
-	old.id, fresh.id = fresh.id, old.id
-	h.store(t, uint64(old.id), old)
+	fresh.id.Store(old.id.Swap(fresh.ID()))
+	h.store(t, uint64(old.ID()), old)
 	return true
 }

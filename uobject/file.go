@@ -125,6 +125,7 @@ func (f *File) free(o *Object) {
 		}
 		ext.Reset()
 	}
-	o.UserHandle, o.HW, o.context, o.charge, o.id = 0, nil, nil, process.Charge{}, 0
+	o.UserHandle, o.HW, o.filp, o.context, o.charge = 0, nil, nil, nil, process.Charge{}
+	o.id.Store(0)
 	f.spares[o.typ.Slot].Store(o)
 }

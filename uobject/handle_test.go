@@ -29,7 +29,7 @@ func TestHandlesAgainstMap(t *testing.T) {
 			id := h.alloc(nil)
 			require.Equal(t, want, id)
 			require.Nil(t, h.load(id), "a reserved number has no object")
-			o := &Object{id: int64(id)}
+			o := &Object{}
 			require.Nil(t, h.store(nil, id, o))
 			taken[id] = o
 			ids = append(ids, id)

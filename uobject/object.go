@@ -99,7 +99,8 @@ type Object struct {
 	UserHandle uint64
 
 	// HW is the object behind the handle: a *core.PD, *core.CQ, …; for a
-	// descriptor object its *process.File. nil once it is destroyed.
+	// descriptor object its *process.File. nil once it is destroyed. Whoever
+	// reads or writes it has the object locked.
 	HW any
 
 	// Ext is the rest of the type's own struct, as TypeAttrs.New made it.
@@ -108,7 +109,8 @@ type Object struct {
 	file    *File
 	context Context
 	typ     *Type
-	id      int64 // handle, or descriptor until the commit
+	filp    *process.File // of a descriptor object, whatever becomes of HW
+	id      atomic.Int64  // handle, or descriptor until the commit
 	charge  process.Charge
 
 	usecnt atomic.Int32 // -1 exclusive, 0 free, n readers
@@ -121,7 +123,7 @@ type Object struct {
 
 // ID returns the handle; for a descriptor object the descriptor until it is
 // committed, then 0.
-func (o *Object) ID() int64 { return o.id }
+func (o *Object) ID() int64 { return o.id.Load() }
 
 // Type returns the object's type.
 func (o *Object) Type() *Type { return o.typ }
@@ -143,7 +145,7 @@ func (o *Object) Refs() int32 { return o.ref.Load() }
 func (o *Object) Get(t *trace.Task) {
 	t.Before(trace.Ref, o.typ.Name)
 	o.ref.Add(1)
-	t.Note(trace.Ref, o.typ.Name, uint64(o.id), 1, 0)
+	t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), 1, 0)
 }
 
 // getUnlessZero takes a reference unless the last one is gone.
@@ -155,7 +157,7 @@ func (o *Object) getUnlessZero(t *trace.Task) bool {
 			return false
 		}
 		if o.ref.CompareAndSwap(n, n+1) {
-			t.Note(trace.Ref, o.typ.Name, uint64(o.id), 1, 0)
+			t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), 1, 0)
 			return true
 		}
 	}
@@ -172,7 +174,7 @@ func (o *Object) Put(t *trace.Task) {
 func (o *Object) put(t *trace.Task) {
 	t.Before(trace.Ref, o.typ.Name)
 	n := o.ref.Add(-1)
-	t.Note(trace.Ref, o.typ.Name, uint64(o.id), ^uint64(0), 0)
+	t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), ^uint64(0), 0)
 	if n == 0 {
 		o.file.free(o)
 	}
@@ -200,7 +202,7 @@ func (o *Object) tryLock(t *trace.Task, mode LookupMode) error {
 				return rule.ObjectBusyRead
 			}
 			if o.usecnt.CompareAndSwap(n, n+1) {
-				t.Note(trace.Usecnt, o.typ.Name, uint64(o.id), uint64(n+1), 0)
+				t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), uint64(n+1), 0)
 				return nil
 			}
 		}
@@ -208,7 +210,7 @@ func (o *Object) tryLock(t *trace.Task, mode LookupMode) error {
 		if !o.usecnt.CompareAndSwap(0, -1) {
 			return rule.ObjectBusyWrite
 		}
-		t.Note(trace.Usecnt, o.typ.Name, uint64(o.id), ^uint64(0), 0)
+		t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), ^uint64(0), 0)
 	}
 	return nil
 }
@@ -219,7 +221,7 @@ func (o *Object) unlock(t *trace.Task, mode LookupMode) {
 	case LookupRead:
 		t.Before(trace.Usecnt, o.typ.Name)
 		n := o.usecnt.Add(-1)
-		t.Note(trace.Usecnt, o.typ.Name, uint64(o.id), uint64(n), 0)
+		t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), uint64(n), 0)
 	case LookupWrite:
 		o.setFree(t)
 	}
@@ -229,5 +231,5 @@ func (o *Object) unlock(t *trace.Task, mode LookupMode) {
 func (o *Object) setFree(t *trace.Task) {
 	t.Before(trace.Usecnt, o.typ.Name)
 	o.usecnt.Store(0)
-	t.Note(trace.Usecnt, o.typ.Name, uint64(o.id), 0, 0)
+	t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), 0, 0)
 }

@@ -6,9 +6,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"uverbsim/sim_test/device"
+	"uverbsim/sim_test/guest"
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	guest.ServeInit()
+	device.ServeAgent()
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // errDiffers is the error of a command that has done its work and found what
 // it was to look for; it has been told.

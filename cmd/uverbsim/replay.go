@@ -38,7 +38,7 @@ failed, 2 if a file could not be read.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
-	f.StringVar(&r.kernel, "kernel", spec.Linux6_12.Name, "the kernel version to be")
+	f.StringVar(&r.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
 	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "print every case and every step")
 	f.BoolVar(&r.json, "json", false, "print JSON, one object a line")
@@ -57,7 +57,8 @@ type replayer struct {
 }
 
 func (r *replayer) run(cmd *cobra.Command, files []string) error {
-	if err := r.check(); err != nil {
+	k, err := r.check()
+	if err != nil {
 		return err
 	}
 	cases, from, err := r.read(cmd.InOrStdin(), files)
@@ -74,7 +75,7 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	}
 	p := newProgress(cmd.ErrOrStderr(), len(cases))
 	passed, i := 0, 0
-	for res := range player.Each(new(model.Model), cases, atOnce, player.Options{}) {
+	for res := range player.Each(&model.Model{Kernel: k}, cases, atOnce, player.Options{}) {
 		if res.Passed() {
 			passed++
 		}
@@ -98,18 +99,25 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-func (r *replayer) check() error {
+// check returns the kernel that was chosen, nil if none was.
+func (r *replayer) check() (*spec.Kernel, error) {
 	if _, ok := casefile.DriverID(r.driver); r.driver != "" && !ok {
-		return fmt.Errorf("no driver %q: there are %s", r.driver, model.DriverNames())
+		return nil, fmt.Errorf("no driver %q: there are %s", r.driver, model.DriverNames())
 	}
-	if _, ok := spec.KernelByName(r.kernel); !ok {
-		var names []string
-		for _, k := range spec.Kernels() {
-			names = append(names, k.Name)
-		}
-		return fmt.Errorf("no kernel %q: there is %s", r.kernel, strings.Join(names, ", "))
+	k, ok := spec.KernelByName(r.kernel)
+	if r.kernel != "" && !ok {
+		return nil, fmt.Errorf("no kernel %q: there are %s", r.kernel, kernelNames())
 	}
-	return nil
+	return k, nil
+}
+
+// kernelNames are the kernels that can be chosen, in one line.
+func kernelNames() string {
+	var names []string
+	for _, k := range spec.Kernels() {
+		names = append(names, k.Name)
+	}
+	return strings.Join(names, ", ")
 }
 
 // read returns the cases that are to be played, and the file of each.

@@ -5,7 +5,11 @@ import "github.com/spf13/cobra"
 // commands makes the subcommands, in the order of the help; each has a file of
 // its own.
 var commands = []func() *cobra.Command{
+	newDemoCmd,
 	newReplayCmd,
+	newTraceCmd,
+	newRecordCmd,
+	newCompareCmd,
 }
 
 func newRootCmd() *cobra.Command {

@@ -12,6 +12,7 @@ import (
 	"uverbsim/report/tracecase"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
@@ -36,6 +37,7 @@ they are in a real trace, unless --inlined is given.`,
 	f := cmd.Flags()
 	f.StringSliceVar(&tr.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	f.StringVar(&tr.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
+	f.StringVar(&tr.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
 	f.BoolVar(&tr.notes, "notes", false, "add copies, tree nodes, attributes, handles, firmware commands, DMA and refusals")
 	f.BoolVar(&tr.locks, "locks", false, "add locks, references and use counts to the notes")
 	f.BoolVar(&tr.inlined, "inlined", false, "add the functions that the compiler inlines")
@@ -50,10 +52,8 @@ type tracer struct {
 }
 
 func (tr *tracer) run(cmd *cobra.Command, files []string) error {
-	if tr.kernel == "" {
-		tr.kernel = defaultKernel
-	}
-	if err := tr.check(); err != nil {
+	k, err := tr.check()
+	if err != nil {
 		return err
 	}
 	cases, _, err := tr.read(cmd.InOrStdin(), files)
@@ -69,7 +69,7 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 		p = tracecase.JSON(out)
 	}
 	for _, c := range cases {
-		if err := traceCase(p, c); err != nil {
+		if err := traceCase(p, k, c); err != nil {
 			return fmt.Errorf("case %s: %w", c.Name, err)
 		}
 		if err := p.Err(); err != nil {
@@ -79,11 +79,11 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	return out.Flush()
 }
 
-// traceCase plays a case once. A case that cannot be played to its end is an
+// traceCase plays a case once, on that kernel or on its own. A case that cannot be played to its end is an
 // error; one that is answered otherwise than recorded is not.
-func traceCase(p tracecase.Printer, c *casefile.Case) error {
+func traceCase(p tracecase.Printer, k *spec.Kernel, c *casefile.Case) error {
 	p.Case(c)
-	target := &model.Model{Trace: func(*casefile.Case) trace.Sink { return p }}
+	target := &model.Model{Kernel: k, Trace: func(*casefile.Case) trace.Sink { return p }}
 	r := player.Play(target, c, player.Options{
 		Repeat: 1,
 		Before: func(_ player.Machine, step int) { p.Step(c, step) },

@@ -104,6 +104,28 @@ func (c *ucontext) deallocateUARs(t *trace.Task) {
 	}
 }
 
+// bfregnToUARIndex returns the number of the page of registers that a register
+// is on. A dynamic one is counted from the first dynamic page. It models
+// bfregn_to_uar_index in drivers/infiniband/hw/mlx5/qp.c.
+//
+// Errors: mlx5-bfreg/index.
+func (c *ucontext) bfregnToUARIndex(t *trace.Task, bfregn uint32, dyn bool) (uint32, error) {
+	defer t.Enter(moduleIB, "bfregn_to_uar_index").Leave()
+	b := &c.bfregs
+	if b.libUARDyn {
+		return 0, rule.MLX5BfregIndex
+	}
+	perPage := c.dev.uarsPerSysPage(b.libUAR4K) * nonFPBfregsPerUAR
+	page := bfregn / perPage
+	if dyn {
+		page += b.numStaticSysPages
+		if page >= uint32(len(b.sysPages)) || bfregn > b.numDynBfregs || b.sysPages[page] == invalidUARIndex {
+			return 0, rule.MLX5BfregIndex
+		}
+	}
+	return b.sysPages[page] + bfregn%perPage/nonFPBfregsPerUAR, nil
+}
+
 // freeBfreg lets go of a register. It models mlx5_ib_free_bfreg in
 // drivers/infiniband/hw/mlx5/qp.c.
 func (b *bfregInfo) freeBfreg(t *trace.Task, n uint32) {

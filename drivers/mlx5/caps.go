@@ -233,5 +233,9 @@ func (d *Device) querySpecialMkeys(t *trace.Task) error {
 	return nil
 }
 
-// be reads and writes what lies in memory in the device's byte order.
-var be = binary.BigEndian
+// be reads and writes what lies in memory in the device's byte order, le what
+// lies there in the host's.
+var (
+	be = binary.BigEndian
+	le = binary.LittleEndian
+)

@@ -8,7 +8,7 @@ import (
 
 // cqOwner is told what happens to a completion queue.
 type cqOwner interface {
-	comp(t *trace.Task)             // a completion that was asked for
+	comp(t *trace.Task)             // a completion that was asked for, from the tasklet
 	event(t *trace.Task, typ uint8) // an event of MLX5_EVENT_TYPE_…
 }
 
@@ -20,6 +20,9 @@ type coreCQ struct {
 	armSN uint32
 	eq    *compEQ
 	owner cqOwner
+	// direct takes a completion that was asked for in the interrupt, with its
+	// entry; nil leaves it to the tasklet, which tells the owner.
+	direct func(t *trace.Task, eqe []byte)
 
 	queued bool // in the event queue's tasklet
 }

@@ -38,6 +38,10 @@ var objectTypes = []struct {
 }{
 	{spec.MLX5_IB_OBJECT_UAR, &mmapObjType},
 	{spec.MLX5_IB_OBJECT_VAR, &mmapObjType},
+	{spec.MLX5_IB_OBJECT_DEVX_OBJ, &devxObjType},
+	{spec.MLX5_IB_OBJECT_DEVX_UMEM, &devxUmemType},
+	{spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, &devxCmdType},
+	{spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, &devxEventType},
 }
 
 // methodHandlers has the handlers of the driver's methods.
@@ -50,6 +54,17 @@ var methodHandlers = []struct {
 	{spec.UVERBS_OBJECT_PD, spec.MLX5_IB_METHOD_PD_QUERY, pdQuery},
 	{spec.MLX5_IB_OBJECT_UAR, spec.MLX5_IB_METHOD_UAR_OBJ_ALLOC, uarObjAlloc},
 	{spec.MLX5_IB_OBJECT_VAR, spec.MLX5_IB_METHOD_VAR_OBJ_ALLOC, varObjAlloc},
+	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_OTHER, devxOther},
+	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_QUERY_UAR, devxQueryUAR},
+	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_QUERY_EQN, devxQueryEQN},
+	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT, devxSubscribeEvent},
+	{spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_METHOD_DEVX_OBJ_CREATE, devxObjCreate},
+	{spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_METHOD_DEVX_OBJ_MODIFY, devxObjModify},
+	{spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_METHOD_DEVX_OBJ_QUERY, devxObjQuery},
+	{spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY, devxAsyncQuery},
+	{spec.MLX5_IB_OBJECT_DEVX_UMEM, spec.MLX5_IB_METHOD_DEVX_UMEM_REG, devxUmemReg},
+	{spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, spec.MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC, devxCmdFDAlloc},
+	{spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, spec.MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC, devxEventFDAlloc},
 }
 
 // isSupported answers the conditions of the declarations.

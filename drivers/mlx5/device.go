@@ -112,6 +112,8 @@ type Device struct {
 	slowPathMutex trace.Mutex
 	xrcdn         [2]uint32
 	vars          varTable
+	whitelistUID  uint16 // devx_whitelist_uid
+	devxEvents    devxEventTable
 }
 
 // toDevice models to_mdev.
@@ -140,6 +142,7 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 		{"initialize the verbs device", d.stageInit},
 		{"allocate the driver's resources", d.devResInit},
 		{"say what the device can do", d.stageCaps},
+		{"make a DEVX user of its own", d.devxInit},
 	} {
 		if err := stage.run(t); err != nil {
 			return nil, fmt.Errorf("mlx5: %s: %s: %w", cfg.Name, stage.name, err)
@@ -291,6 +294,7 @@ func (d *Device) Remove(task *process.Task) error {
 	defer t.Enter(moduleIB, "__mlx5_ib_remove").Leave()
 	d.active.Store(false)
 	d.machine.Unregister(task, d.Uverbs)
+	d.devxCleanup(t)
 	for _, n := range d.xrcdn {
 		d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_XRCD, 0, n) //nolint:errcheck // as the kernel does
 	}

@@ -63,3 +63,24 @@ const uctxUIDAt = 10
 
 // devxIsSupported models devx_is_supported in drivers/infiniband/hw/mlx5/devx.c.
 func (d *Device) devxIsSupported() bool { return d.caps.has(capLogMaxUctx) }
+
+// devxInit makes the uid under which everyone may send a few commands, and has
+// events go to their subscribers. A device without users of its own has neither.
+// It models mlx5_ib_devx_init in drivers/infiniband/hw/mlx5/devx.c.
+func (d *Device) devxInit(t *trace.Task) error {
+	defer t.Enter(moduleIB, "mlx5_ib_devx_init").Leave()
+	d.devxEvents.init()
+	if uid, err := d.devxCreate(t, nil); err == nil {
+		d.whitelistUID = uid
+	}
+	return nil
+}
+
+// devxCleanup models mlx5_ib_devx_cleanup in drivers/infiniband/hw/mlx5/devx.c.
+func (d *Device) devxCleanup(t *trace.Task) {
+	defer t.Enter(moduleIB, "mlx5_ib_devx_cleanup").Leave()
+	if d.whitelistUID != 0 {
+		d.devxDestroy(t, d.whitelistUID)
+		d.whitelistUID = 0
+	}
+}

@@ -257,7 +257,11 @@ func (e *compEQ) compInt(t *trace.Task) {
 		}
 		if cq := e.cqs.get(t, eqe.CompCQN()); cq != nil {
 			cq.armSN++
-			cq.addToTasklet(t)
+			if cq.direct != nil {
+				cq.direct(t, e.entry[:])
+			} else {
+				cq.addToTasklet(t)
+			}
 		}
 		e.consIndex++
 	}
@@ -295,6 +299,7 @@ func (d *Device) asyncInt(t *trace.Task, e *eq) {
 		if eqe.Type == ifc.MLX5_EVENT_TYPE_CQ_ERROR {
 			d.cqErrEvent(t, &eqe)
 		}
+		d.devxEventNotifier(t, &eqe, e.entry[:])
 		e.consIndex++
 	}
 	e.updateCI()

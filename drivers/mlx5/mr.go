@@ -23,6 +23,7 @@ func toMR(m *core.MR) *mr { return m.Driver.(*mr) }
 const (
 	mkcAccessModeMTT   = 1
 	mkcAccessModeKLMs  = 2
+	mkcAccessModeKSM   = 3
 	mkcAccessModeSWICM = 4
 	mkcAccessModeMemic = 5
 )

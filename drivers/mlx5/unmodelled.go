@@ -15,17 +15,6 @@ import (
 
 // unmodelledMethods are the driver's methods that are outside of the model.
 var unmodelledMethods = []kernel.MethodID{
-	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_OTHER},
-	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_QUERY_UAR},
-	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_QUERY_EQN},
-	{Object: spec.MLX5_IB_OBJECT_DEVX, Method: spec.MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_CREATE},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_MODIFY},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_QUERY},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_OBJ, Method: spec.MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_UMEM, Method: spec.MLX5_IB_METHOD_DEVX_UMEM_REG},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, Method: spec.MLX5_IB_METHOD_DEVX_ASYNC_CMD_FD_ALLOC},
-	{Object: spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, Method: spec.MLX5_IB_METHOD_DEVX_ASYNC_EVENT_FD_ALLOC},
 	{Object: spec.MLX5_IB_OBJECT_PP, Method: spec.MLX5_IB_METHOD_PP_OBJ_ALLOC},
 	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_MAP_OP_ADDR},
 	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_QUERY},
@@ -38,15 +27,11 @@ var unmodelledMethods = []kernel.MethodID{
 
 // unmodelledTypes are the driver's objects that nothing in the model makes.
 var unmodelledTypes = []uint16{
-	spec.MLX5_IB_OBJECT_DEVX_OBJ, spec.MLX5_IB_OBJECT_DEVX_UMEM, spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD,
-	spec.MLX5_IB_OBJECT_DEVX_ASYNC_EVENT_FD, spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_OBJECT_FLOW_MATCHER,
-	spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
+	spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_OBJECT_FLOW_MATCHER, spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
 }
 
 var unmodelledType = uobject.TypeAttrs{
-	Destroy:   func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
-	DestroyFD: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) {},
-	FileOps:   &process.FileOps{Release: uobject.FDRelease},
+	Destroy: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
 }
 
 func unmodelledMethod(*kernel.Bundle) error { return rule.MLX5Unmodelled }

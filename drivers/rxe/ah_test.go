@@ -7,6 +7,7 @@ import (
 
 	"uverbsim/core"
 	"uverbsim/rule"
+	"uverbsim/trace"
 )
 
 // TestCreateAH follows the recorded case ah/ok, and what the driver adds where
@@ -101,4 +102,18 @@ func TestMcastLimits(t *testing.T) {
 	}
 	refused(t, rule.RxeMcastGroups, r.dev.Ops.AttachMcast(r.task, qp, [16]byte{0xff, 2}, 0), "8193 of 8192")
 	require.NoError(t, r.dev.Ops.DestroyQP(qp, r.udata(nil, 0)), "it is in no group")
+}
+
+// TestMcastNoMemory: neither a group nor a place in it is left of an attachment
+// that failed.
+func TestMcastNoMemory(t *testing.T) {
+	for _, what := range []string{"rxe_mcg", "rxe_mca"} {
+		f := new(failing)
+		r := newTracedRig(t, Config{}, trace.NewTask(1, f))
+		qp := r.newQP(r.rcInit(r.newCQ(16)))
+		f.what = what
+		refused(t, rule.RxeMcastNoMemory, r.dev.Ops.AttachMcast(r.task, qp, [16]byte{0xff}, 0), what)
+		require.Empty(t, r.d.mcgTree, what)
+		require.NoError(t, r.dev.Ops.DestroyQP(qp, r.udata(nil, 0)), what)
+	}
 }

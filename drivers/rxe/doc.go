@@ -1,8 +1,8 @@
 // Package rxe is the driver of soft RoCE devices, an RDMA device made of a
-// network interface. It models drivers/infiniband/sw/rxe of Linux, one file
-// here for one there: what the driver checks, in which order, what it answers,
-// the numbers that it gives to its objects, the queues that it shares with the
-// user, and the work that it does on them.
+// network interface. It models drivers/infiniband/sw/rxe of Linux, with a file
+// for each kind of object: what the driver checks, in which order, what it
+// answers, the numbers that it gives to its objects, the queues that it shares
+// with the user, and the work that it does on them.
 //
 // A device is made by New from a Config; the zero Config is the device whose
 // answers were recorded.

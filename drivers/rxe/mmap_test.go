@@ -157,3 +157,19 @@ func TestMmapContexts(t *testing.T) {
 	_, err = u.mmap(mi.Offset, 0x1000, syscall.MAP_SHARED)
 	require.NoError(t, err)
 }
+
+// TestMmapGone: a queue whose last reference is just gone is still on the list
+// for a moment, and cannot be mapped.
+func TestMmapGone(t *testing.T) {
+	r := newRig(t, Config{})
+	u := r.udata(nil, createCQRespSize)
+	cq, err := r.cq(16, u)
+	require.NoError(t, err)
+	ip := toRcq(cq).queue.ip
+	ip.ref = 0
+	_, err = r.d.takePending(nil, r.ctx, ip.offset, copyuser.PageSize)
+	refused(t, rule.RxeMmapObjectGone, err, "going")
+	ip.release(nil)
+	_, err = r.d.takePending(nil, r.ctx, ip.offset, copyuser.PageSize)
+	refused(t, rule.RxeMmapNoObject, err, "gone")
+}

@@ -69,7 +69,7 @@ func regUserMR(ibpd *core.PD, start, length, _ uint64, access uint32, udata *cor
 	t := udata.Trace()
 	defer t.Enter(module, "rxe_reg_user_mr").Leave()
 	d := toRdev(ibpd.Device)
-	if access&^accessSupportedMR != 0 {
+	if access&^accessSupportedMR != 0 && d.kernel.Has(spec.RxeMRAccess) {
 		return nil, rule.RxeMRAccess
 	}
 	if t.Fail(trace.Alloc, "rxe_mr") {
@@ -89,12 +89,15 @@ func regUserMR(ibpd *core.PD, start, length, _ uint64, access uint32, udata *cor
 	return mr.ib, nil
 }
 
-// mrInit models rxe_mr_init in drivers/infiniband/sw/rxe/rxe_mr.c: both keys
-// are the MR's number and a random byte.
+// mrInit models rxe_mr_init in drivers/infiniband/sw/rxe/rxe_mr.c: a key is the
+// MR's number and a random byte.
 func (d *rxeDev) mrInit(t *trace.Task, mr *rxeMR, access uint32) {
 	defer t.EnterInlined(module, "rxe_mr_init").Leave()
 	key := mr.index<<8 | d.nextKey(t)
 	mr.ib.LKey, mr.ib.RKey = key, key
+	if access&accessRemote == 0 && !d.kernel.Has(spec.RxeMRRkey) {
+		mr.ib.RKey = 0
+	}
 	mr.access = access
 	mr.state = mrInvalid
 }

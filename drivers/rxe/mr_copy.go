@@ -7,27 +7,40 @@ import (
 	"uverbsim/trace"
 )
 
+// lookupType is an enum rxe_mr_lookup_type of
+// drivers/infiniband/sw/rxe/rxe_verbs.h: by which of its keys a region is meant.
+type lookupType uint8
+
+const (
+	lookupLocal lookupType = iota
+	lookupRemote
+)
+
 // lookupMR returns the region of that key, with a reference, if it is one of
 // the PD's and gives those rights; else nil. It models lookup_mr in
-// drivers/infiniband/sw/rxe/rxe_mr.c. The local and the remote key of a user's
-// region are the same.
-func (d *rxeDev) lookupMR(t *trace.Task, pd *rxePD, access, key uint32) *rxeMR {
+// drivers/infiniband/sw/rxe/rxe_mr.c.
+func (d *rxeDev) lookupMR(t *trace.Task, pd *rxePD, access, key uint32, by lookupType) *rxeMR {
 	defer t.Enter(module, "lookup_mr").Leave()
 	mr, _ := d.mrPool.get(t, key>>8).(*rxeMR)
 	if mr == nil {
 		return nil
 	}
-	if !mr.grants(pd, access, key) {
+	if !mr.grants(d.kernel, pd, access, key, by) {
 		mr.put(t)
 		return nil
 	}
 	return mr
 }
 
-func (mr *rxeMR) grants(pd *rxePD, access, key uint32) bool {
+func (mr *rxeMR) grants(k *spec.Kernel, pd *rxePD, access, key uint32, by lookupType) bool {
+	own := mr.ib.LKey
+	if by == lookupRemote {
+		own = mr.ib.RKey
+	}
 	mr.lock.Lock()
 	defer mr.lock.Unlock()
-	return mr.ib.LKey == key && mr.pd == pd && access&mr.access == access && mr.state == mrValid
+	has := access&mr.access == access || access&mr.access != 0 && !k.Has(spec.RxeMRAllRights)
+	return own == key && mr.pd == pd && has && mr.state == mrValid
 }
 
 // inRange models mr_check_range in drivers/infiniband/sw/rxe/rxe_mr.c.
@@ -140,7 +153,7 @@ func (d *rxeDev) reaches(t *trace.Task, pd *rxePD, l *sgList, n uint32) bool {
 		if c == 0 {
 			continue
 		}
-		mr := d.lookupMR(t, pd, 0, sge.Lkey)
+		mr := d.lookupMR(t, pd, 0, sge.Lkey, lookupLocal)
 		if mr == nil {
 			return false
 		}
@@ -155,7 +168,7 @@ func (d *rxeDev) reaches(t *trace.Task, pd *rxePD, l *sgList, n uint32) bool {
 }
 
 func (d *rxeDev) copySGE(t *trace.Task, pd *rxePD, access uint32, sge *spec.RxeSGE, off uint32, data []byte, in bool) bool {
-	mr := d.lookupMR(t, pd, access, sge.Lkey)
+	mr := d.lookupMR(t, pd, access, sge.Lkey, lookupLocal)
 	if mr == nil {
 		return false
 	}

@@ -50,7 +50,6 @@ const (
 	maxMW              = maxMWIndex - minMWIndex
 	vendorID           = 0xffffff
 	kernelAllowsUnreg  = 1 << 4 // IBK_ALLOW_USER_UNREG, include/rdma/ib_verbs.h
-	deviceCapFlags     = deviceCapFlagsLow | deviceCapFlagsHigh
 	deviceCapFlagsHigh = spec.IB_UVERBS_DEVICE_FLUSH_GLOBAL |
 		spec.IB_UVERBS_DEVICE_FLUSH_PERSISTENT |
 		spec.IB_UVERBS_DEVICE_ATOMIC_WRITE
@@ -74,6 +73,7 @@ const (
 	portGIDTblLen   = 1024
 	portCapFlags    = spec.IB_UVERBS_PCF_CM_SUP
 	portMaxMsgSz    = 1 << 31
+	portOldMaxMsgSz = 0x800000 // without spec.RxeMaxMsgSize
 	portMaxVLNum    = 1
 	portPkeyTblLen  = 1
 	maxHdrLength    = 80 // RXE_MAX_HDR_LENGTH, rxe_hdr.h

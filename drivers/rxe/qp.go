@@ -70,7 +70,8 @@ func createQP(ibqp *core.QP, init *core.QPInitAttr, udata *core.Udata) error {
 	t := udata.Trace()
 	defer t.Enter(module, "rxe_create_qp").Leave()
 	d := toRdev(ibqp.Device)
-	if udata.InLen != 0 {
+	udataFirst := d.kernel.Has(spec.RxeCreateQPUdataFirst)
+	if udata.InLen != 0 && udataFirst {
 		return rule.RxeCreateQPUdataIn
 	}
 	resp, ok := respAddr(udata, createQPRespSize)
@@ -82,6 +83,9 @@ func createQP(ibqp *core.QP, init *core.QPInitAttr, udata *core.Udata) error {
 	}
 	if err := d.qpChkInit(t, init); err != nil {
 		return err
+	}
+	if udata.InLen != 0 && !udataFirst {
+		return rule.RxeCreateQPUdataIn
 	}
 	qp := &rxeQP{dev: d, ib: ibqp}
 	if err := d.qpPool.add(t, &qp.elem, qp); err != nil {
@@ -234,7 +238,10 @@ func (qp *rxeQP) initSQ(init *core.QPInitAttr, resp copyuser.Addr, udata *core.U
 		return err
 	}
 	sq.queue, sq.maxWR = q, n
-	init.Cap.MaxSendWR, init.Cap.MaxSendSGE, init.Cap.MaxInlineData = n, sq.maxSGE, sq.maxInline
+	init.Cap.MaxSendSGE, init.Cap.MaxInlineData = sq.maxSGE, sq.maxInline
+	if qp.dev.kernel.Has(spec.RxeGrantedQPSize) {
+		init.Cap.MaxSendWR = n
+	}
 	return nil
 }
 
@@ -266,7 +273,9 @@ func (qp *rxeQP) initRQ(init *core.QPInitAttr, resp copyuser.Addr, udata *core.U
 		return err
 	}
 	rq.queue, rq.maxWR = q, n
-	init.Cap.MaxRecvWR = n
+	if qp.dev.kernel.Has(spec.RxeGrantedQPSize) {
+		init.Cap.MaxRecvWR = n
+	}
 	return nil
 }
 

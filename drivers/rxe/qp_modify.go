@@ -29,9 +29,14 @@ func modifyQP(ibqp *core.QP, attr *core.QPAttr, mask uint32, udata *core.Udata) 
 //
 // Errors: rxe/qp-port, rxe/qp-access-type, rxe/qp-access, rxe/qp-alt-port,
 // rxe/qp-alt-timeout, rxe/qp-mtu, rxe/qp-rd-atomic, rxe/qp-timeout, those of
-// qpChkCap and of avChkAttr.
+// chkState, qpChkCap and avChkAttr.
 func (d *rxeDev) qpChkAttr(t *trace.Task, qp *rxeQP, attr *core.QPAttr, mask uint32) error {
 	defer t.Enter(module, "rxe_qp_chk_attr").Leave()
+	if !d.kernel.Has(spec.RxeModifyQPStateLast) {
+		if err := qp.chkStateNow(t, attr, mask); err != nil {
+			return err
+		}
+	}
 	if mask&spec.IB_QP_PORT != 0 && !d.ib.IsPort(attr.PortNum) {
 		return rule.RxeQPPort
 	}
@@ -40,7 +45,7 @@ func (d *rxeDev) qpChkAttr(t *trace.Task, qp *rxeQP, attr *core.QPAttr, mask uin
 			return err
 		}
 	}
-	if mask&spec.IB_QP_ACCESS_FLAGS != 0 {
+	if mask&spec.IB_QP_ACCESS_FLAGS != 0 && d.kernel.Has(spec.RxeQPAccess) {
 		if qp.ib.Type != spec.IB_QPT_RC && qp.ib.Type != spec.IB_QPT_UC {
 			return rule.RxeQPAccessType
 		}
@@ -136,13 +141,24 @@ func (qp *rxeQP) chkState(t *trace.Task, attr *core.QPAttr, mask uint32) error {
 	if mask&spec.IB_QP_CUR_STATE != 0 {
 		cur = attr.CurState
 	}
-	if !core.ModifyQPIsOK(t, cur, attr.State, qp.ib.Type, mask) {
+	next := cur
+	if mask&spec.IB_QP_STATE != 0 {
+		next = attr.State
+	}
+	if !core.ModifyQPIsOK(t, cur, next, qp.ib.Type, mask) {
 		return rule.RxeQPTransition
 	}
-	if cur == spec.IB_QPS_SQD && qp.attr.SQDraining != 0 && attr.State != spec.IB_QPS_ERR {
+	if mask&spec.IB_QP_STATE != 0 && cur == spec.IB_QPS_SQD && qp.attr.SQDraining != 0 && next != spec.IB_QPS_ERR {
 		return rule.RxeQPDraining
 	}
 	return nil
+}
+
+// chkStateNow is chkState for a caller who does not hold the lock.
+func (qp *rxeQP) chkStateNow(t *trace.Task, attr *core.QPAttr, mask uint32) error {
+	qp.stateLock.Lock(t)
+	defer qp.stateLock.Unlock(t)
+	return qp.chkState(t, attr, mask)
 }
 
 // takeAttr is the rest of rxe_qp_from_attr. The caller holds the state lock.

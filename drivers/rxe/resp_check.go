@@ -153,7 +153,7 @@ func (qp *rxeQP) checkRkey(t *trace.Task, m *message) respState {
 			return respExecute
 		}
 	}
-	mr := qp.dev.lookupMR(t, qp.pd, m.access(), m.rkey)
+	mr := qp.dev.lookupMR(t, qp.pd, m.access(), m.rkey, lookupRemote)
 	if mr == nil {
 		return respErrRkeyViolation
 	}

@@ -13,6 +13,9 @@ import (
 // Config says on what machine and what network interface a device is made. The
 // zero value is the device whose answers were recorded.
 type Config struct {
+	// Kernel is the version of the kernel that the driver is part of,
+	// spec.Linux6_12 if nil: the one that the machine runs.
+	Kernel *spec.Kernel
 	// Name is the device's name, "rxe0" if empty.
 	Name string
 	// MAC is the interface's address, 02:00:5e:00:53:01 if zero. The device's
@@ -35,7 +38,8 @@ type Config struct {
 	// begins alike for each device.
 	Key func() uint8
 	// Work has a part of a queue pair's work done, later and not by the caller,
-	// who holds locks. Nil is a goroutine that does one part after the other.
+	// who holds locks. Nil is a goroutine that does one part after the other. A
+	// queue pair can be destroyed or reset only when none of its work waits.
 	Work func(func())
 }
 
@@ -43,6 +47,9 @@ const defaultMemory = 1 << 30
 
 // withDefaults fills in what is zero.
 func (c Config) withDefaults() Config {
+	if c.Kernel == nil {
+		c.Kernel = spec.Linux6_12
+	}
 	if c.Name == "" {
 		c.Name = "rxe0"
 	}
@@ -83,6 +90,7 @@ func keySequence() func() uint8 {
 // rxeDev is a struct rxe_dev.
 type rxeDev struct {
 	ib        *core.Device
+	kernel    *spec.Kernel
 	attr      core.DeviceAttr
 	memory    uint64
 	key       func() uint8
@@ -114,13 +122,13 @@ func toRdev(dev *core.Device) *rxeDev { return dev.Driver.(*rxeDev) }
 // the registration.
 func New(cfg Config) (*core.Device, kernel.Definitions) {
 	cfg = cfg.withDefaults()
-	d := &rxeDev{memory: cfg.Memory, key: cfg.Key, queueWork: cfg.Work}
+	d := &rxeDev{kernel: cfg.Kernel, memory: cfg.Memory, key: cfg.Key, queueWork: cfg.Work}
 	d.init(&cfg)
 	d.setMTU(cfg.MTU)
 	net := network{mac: cfg.MAC}
 	d.ib = &core.Device{
 		Name:           cfg.Name,
-		Ops:            deviceOps,
+		Ops:            d.ops(),
 		DriverID:       spec.RDMA_DRIVER_RXE,
 		UverbsABI:      uverbsABIVersion,
 		NumCompVectors: cfg.CPUs,
@@ -133,6 +141,7 @@ func New(cfg Config) (*core.Device, kernel.Definitions) {
 		GIDTblLen:   portGIDTblLen,
 		GIDs:        gidTable(&cfg),
 		ResolveAddr: net.resolve,
+		Kernel:      d.kernel,
 		Driver:      d,
 	}
 	d.reserveMAD()
@@ -203,7 +212,7 @@ func (d *rxeDev) initDeviceParam(mac [6]byte) {
 		PageSizeCap:           pageSizeCap,
 		MaxQP:                 maxQP,
 		MaxQPWR:               maxQPWR,
-		DeviceCapFlags:        deviceCapFlags,
+		DeviceCapFlags:        deviceCapFlagsLow,
 		KernelCapFlags:        kernelAllowsUnreg,
 		MaxSendSGE:            maxSGE,
 		MaxRecvSGE:            maxSGE,
@@ -227,6 +236,9 @@ func (d *rxeDev) initDeviceParam(mac [6]byte) {
 		MaxPkeys:              maxPkeys,
 		LocalCAAckDelay:       localCAAckDelay,
 	}
+	if d.kernel.Has(spec.RxeFlush) {
+		d.attr.DeviceCapFlags |= deviceCapFlagsHigh
+	}
 }
 
 // initPortParam models rxe_init_port_param in drivers/infiniband/sw/rxe/rxe.c
@@ -240,6 +252,9 @@ func (d *rxeDev) initPortParam(noCarrier bool) {
 		MaxMsgSz:     portMaxMsgSz,
 		PkeyTblLen:   portPkeyTblLen,
 		MaxVLNum:     portMaxVLNum,
+	}
+	if !d.kernel.Has(spec.RxeMaxMsgSize) {
+		d.port.MaxMsgSz = portOldMaxMsgSz
 	}
 	if noCarrier {
 		d.port.State = spec.IB_PORT_DOWN

@@ -113,7 +113,9 @@ func (d *rxeDev) srqFromInit(srq *rxeSRQ, init *core.SRQInitAttr, resp copyuser.
 		return rule.RxeCreateSRQFault
 	}
 	srq.rq.queue, srq.rq.maxWR = q, n
-	init.Attr.MaxWR = n
+	if d.kernel.Has(spec.RxeGrantedSRQSize) {
+		init.Attr.MaxWR = n
+	}
 	return nil
 }
 

@@ -53,9 +53,8 @@ func graph(text string) string {
 // TestTrace holds the driver's calls against function_graph traces of Linux
 // 6.12.117 (Debian): cq/create-destroy, mr/reg-query-destroy, a CQ that is
 // mapped, the close of a file with an SRQ and a QP, and ev/arm-then-complete.
-// In two places the model says more, since the tracer stopped at that depth or
-// the memory was still mapped there: the release of a QP's queues, and that of
-// an SRQ's.
+// Where a QP goes the model says one function more: the tracer showed no
+// release of a queue's memory so deep.
 func TestTrace(t *testing.T) {
 	c := new(calls)
 	r := newTracedRig(t, Config{Work: func(func()) {}}, trace.NewTask(1, c))

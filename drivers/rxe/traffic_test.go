@@ -356,10 +356,8 @@ func TestRights(t *testing.T) {
 // TestRNRRetry: a send that found no receive is sent again until there is one.
 func TestRNRRetry(t *testing.T) {
 	l := newLink(t, spec.IB_QPT_RC, true)
-	require.NoError(t, l.modify(l.a, spec.IB_QP_STATE, core.QPAttr{State: spec.IB_QPS_SQD}))
-	l.eventually("drained", func() bool { return l.state(l.a).SQDraining == 0 })
-	require.NoError(t, l.modify(l.a, spec.IB_QP_RNR_RETRY, core.QPAttr{RNRRetry: 7}))
-	require.NoError(t, l.modify(l.a, spec.IB_QP_STATE, core.QPAttr{State: spec.IB_QPS_RTS}))
+	patience := core.QPAttr{RNRRetry: 7, RetryCnt: 7, Timeout: 20}
+	require.NoError(t, l.modify(l.a, spec.IB_QP_RNR_RETRY|spec.IB_QP_RETRY_CNT|spec.IB_QP_TIMEOUT, patience))
 	l.write(0, "patience")
 	l.postSend(l.a, spec.RxeSendWR{WRID: 2, Opcode: spec.IB_UVERBS_WR_SEND}, l.at(0, 8))
 	time.Sleep(3 * rnrNakDelay(12))

@@ -44,6 +44,15 @@ var deviceOps = core.DeviceOps{
 	ResizeCQ:        resizeCQ,
 }
 
+// ops returns the operations that the driver has in its kernel.
+func (d *rxeDev) ops() core.DeviceOps {
+	ops := deviceOps
+	if !d.kernel.Has(spec.RxeReregMR) {
+		ops.ReregUserMR = nil
+	}
+	return ops
+}
+
 // queryDevice models rxe_query_device in
 // drivers/infiniband/sw/rxe/rxe_verbs.c. udata is nil when the kernel itself
 // asks.

@@ -63,5 +63,5 @@ func answerText(got *casefile.Got, refused error) string {
 		}
 		return "= -1 " + *got.Errno
 	}
-	return "= " + got.Ret
+	return "= " + string(got.Ret)
 }

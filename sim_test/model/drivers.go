@@ -53,7 +53,8 @@ func loadRXE(m *kernel.Machine, d *casefile.Device) (Driver, error) {
 	if len(d.Has)+len(d.Lacks)+len(d.Caps) > 0 {
 		return nil, errors.New("rxe's operations and capabilities cannot be chosen")
 	}
-	return &plain{machine: m, create: func() (*core.Device, kernel.Definitions) { return rxe.New(rxe.Config{}) }}, nil
+	create := func() (*core.Device, kernel.Definitions) { return rxe.New(rxe.Config{Kernel: m.Kernel()}) }
+	return &plain{machine: m, create: create}, nil
 }
 
 // plain is a driver that does nothing but make a device.

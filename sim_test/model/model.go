@@ -11,12 +11,16 @@ import (
 	"uverbsim/methods"
 	"uverbsim/process"
 	"uverbsim/sim_test/player"
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
 // Model is the modelled kernel, with any of its drivers. The zero value is
 // ready; one Model may boot machines for several goroutines at once.
 type Model struct {
+	// Kernel is the version that machines run. Nil is that of the case's
+	// recording, or spec.Linux6_12 where it has none that is modelled.
+	Kernel *spec.Kernel
 	// Trace, when set, returns the sink of a machine's events.
 	Trace func(c *casefile.Case) trace.Sink
 }
@@ -29,7 +33,7 @@ func (md *Model) Boot(c *casefile.Case) (player.Machine, error) {
 	if load == nil {
 		return nil, fmt.Errorf("no driver %q: there are %s", c.Driver, DriverNames())
 	}
-	m := &Machine{Kernel: kernel.NewMachine(methods.Core())}
+	m := &Machine{Kernel: kernel.NewMachine(methods.Core(), kernel.Version(md.version(c)))}
 	if md.Trace != nil {
 		m.sink = md.Trace(c)
 	}
@@ -52,6 +56,17 @@ func (md *Model) Boot(c *casefile.Case) (player.Machine, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// version returns the kernel that a case's machine runs.
+func (md *Model) version(c *casefile.Case) *spec.Kernel {
+	if md.Kernel != nil {
+		return md.Kernel
+	}
+	if k, ok := spec.KernelByRelease(c.Kernel); ok {
+		return k
+	}
+	return spec.Linux6_12
 }
 
 // recordedLimits are those of the processes that the cases were recorded with:

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"uverbsim/casefile"
+	"uverbsim/report/replay"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+)
+
+func newCompareCmd() *cobra.Command {
+	var c comparer
+	cmd := &cobra.Command{
+		Use:   "compare [flags] FILE...",
+		Short: "Compare the model with a real kernel",
+		Long: `Compare records the cases of each FILE on a real kernel, as record does, plays
+them on the model, and prints the cases that the model answers otherwise, step by
+step: "want" is the kernel's answer, "got" the model's. Answers that FILE has are
+not looked at.
+
+The exit status is 1 if any case differs, 2 if one could not be played.`,
+		Example: `  uverbsim gen --seed 7 --count 1000 > cases.jsonl && uverbsim compare cases.jsonl
+  uverbsim compare --save differing.jsonl cases.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return c.run(cmd, files) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.save, "save", "", "write the cases that differ, with the kernel's answers, to this file")
+	f.StringSliceVar(&c.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	c.guest.flags(f)
+	return cmd
+}
+
+// comparer are the flags of compare.
+type comparer struct {
+	save  string
+	only  []string
+	guest guestFlags
+}
+
+func (c *comparer) run(cmd *cobra.Command, files []string) error {
+	cases, err := readCases(cmd.InOrStdin(), files, c.only)
+	if err != nil {
+		return err
+	}
+	recorded, err := c.guest.ask(cmd, cases)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	w := replay.Text(out, false)
+	var differing []*casefile.Case
+	i := 0
+	for res := range player.Each(new(model.Model), recorded, atOnce, player.Options{}) {
+		if !res.Passed() {
+			differing = append(differing, recorded[i])
+		}
+		if err := w.Case(played("kernel", res)); err != nil {
+			return err
+		}
+		i++
+	}
+	fmt.Fprintf(out, "%d cases: %d answered alike, %d differ\n", len(recorded), len(recorded)-len(differing), len(differing))
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	if c.save != "" {
+		text, err := marshal(differing)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(c.save, text, 0o644); err != nil {
+			return err
+		}
+	}
+	switch {
+	case len(recorded) < len(cases):
+		return fmt.Errorf("the kernel has answered %d of %d cases", len(recorded), len(cases))
+	case len(differing) > 0:
+		return errDiffers
+	}
+	return nil
+}
+
+// ask records the cases in a guest and reads them back.
+func (g *guestFlags) ask(cmd *cobra.Command, cases []*casefile.Case) ([]*casefile.Case, error) {
+	text, err := g.record(cmd, cases)
+	if err != nil {
+		return nil, err
+	}
+	var recorded []*casefile.Case
+	for c, err := range casefile.Read(bytes.NewReader(text), "the guest's answers") {
+		if err != nil {
+			return nil, err
+		}
+		recorded = append(recorded, c)
+	}
+	if len(recorded) == 0 {
+		return nil, errors.New("the guest has answered no case")
+	}
+	return recorded, nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"uverbsim/casefile"
+	"uverbsim/sim_test/device"
+	"uverbsim/sim_test/player"
+)
+
+func newRecordCmd() *cobra.Command {
+	var r recorder
+	cmd := &cobra.Command{
+		Use:   "record [flags] FILE...",
+		Short: "Record cases on a real kernel",
+		Long: `Record plays the cases of each FILE on a real kernel and writes them with its
+answers. FILE has one case a line, as JSON; - is the standard input. Answers that
+a case already has are replaced.
+
+The kernel runs in a QEMU guest that record boots, with a soft RoCE device. Its
+package is fetched with apt-get the first time. With --target the kernel is the
+one that is running, and the cases are played on that device node, as root.
+
+The exit status is 2 if a case could not be played.`,
+		Example: `  uverbsim record cases.jsonl > recorded.jsonl
+  uverbsim record --target /dev/infiniband/uverbs0 cases.jsonl > recorded.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&r.target, "target", "", "play on this device node instead of in a guest")
+	f.StringVarP(&r.output, "output", "o", "", "write to this file (default: the standard output)")
+	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	r.guest.flags(f)
+	return cmd
+}
+
+// recorder are the flags of record.
+type recorder struct {
+	target, output string
+	only           []string
+	guest          guestFlags
+}
+
+func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
+	cases, err := readCases(cmd.InOrStdin(), files, r.only)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if r.output != "" {
+		f, err := os.Create(r.output)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		out = f
+	}
+	if r.target == "" {
+		text, err := r.guest.record(cmd, cases)
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(text)
+		return err
+	}
+	return recordHere(r.target, cases, out, cmd.ErrOrStderr())
+}
+
+// readCases reads the cases of files whose names begin with one of some
+// prefixes.
+func readCases(stdin io.Reader, files, only []string) ([]*casefile.Case, error) {
+	cases, _, err := (&replayer{only: only}).read(stdin, files)
+	if err == nil && len(cases) == 0 {
+		err = fmt.Errorf("%s: no case to play", strings.Join(files, ", "))
+	}
+	return cases, err
+}
+
+// recordHere records cases on a device node of this machine. Cases that cannot
+// be played are named and left out.
+func recordHere(path string, cases []*casefile.Case, out, stderr io.Writer) error {
+	target, err := device.New(path)
+	if err != nil {
+		return err
+	}
+	w := bufio.NewWriter(out)
+	kernel, bad := runningKernel(), 0
+	for _, c := range cases {
+		got, err := player.Record(target, c, player.Options{})
+		if err != nil {
+			bad++
+			fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
+			if errors.Is(err, player.ErrStuck) {
+				w.Flush()
+				return errors.New("the device is not free for the cases after that one")
+			}
+			continue
+		}
+		got.Kernel = kernel
+		if _, err := got.WriteTo(w); err != nil {
+			return err
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if bad > 0 {
+		return fmt.Errorf("%d of %d cases could not be played", bad, len(cases))
+	}
+	return nil
+}
+
+// runningKernel is the kernel's release, and Debian's version of it if it is
+// Debian's.
+func runningKernel() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return ""
+	}
+	release := unix.ByteSliceToString(u.Release[:])
+	_, rest, ok := strings.Cut(unix.ByteSliceToString(u.Version[:]), "Debian ")
+	if version := strings.Fields(rest); ok && len(version) > 0 {
+		return fmt.Sprintf("%s (Debian %s)", release, version[0])
+	}
+	return release
+}
+
+// marshal writes cases as a case file.
+func marshal(cases []*casefile.Case) ([]byte, error) {
+	var b bytes.Buffer
+	for _, c := range cases {
+		if _, err := c.WriteTo(&b); err != nil {
+			return nil, fmt.Errorf("%s: %w", c.Name, err)
+		}
+	}
+	return b.Bytes(), nil
+}
