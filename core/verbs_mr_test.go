@@ -14,6 +14,7 @@ import (
 func TestCheckMRAccess(t *testing.T) {
 	flush := &Device{Attr: DeviceAttr{
 		DeviceCapFlags: spec.IB_UVERBS_DEVICE_FLUSH_GLOBAL | spec.IB_UVERBS_DEVICE_FLUSH_PERSISTENT}}
+	old := &Device{Kernel: spec.Linux6_1, Attr: flush.Attr}
 	odp := &Device{Attr: DeviceAttr{KernelCapFlags: KernelOnDemandPaging}}
 	tests := []struct {
 		name   string
@@ -39,6 +40,11 @@ func TestCheckMRAccess(t *testing.T) {
 		{"persistent flush without it", odp, 0x200, rule.MRAccessNoFlush},
 		{"local write comes first", odp, 0x400 | 0x2, rule.MRAccessNeedsLocalWrite},
 		{"the unknown comes before paging", flush, 0x400 | 0x40, rule.MRAccessUnknown},
+		{"mr/access-80 of 6.1", old, 0x80, nil},
+		{"mr/access-100 of 6.1", old, 0x100, rule.MRAccessUnknown},
+		{"persistent flush on 6.1", old, 0x200, rule.MRAccessUnknown},
+		{"optional rights on 6.1", old, 0x100000, nil},
+		{"paging on demand on 6.1", old, 0x40, rule.MRAccessOnDemandInvalid},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -17,10 +17,12 @@ import (
 // rig is a machine with one device of a test's own making, opened by one
 // process that has a page of memory to call from.
 type rig struct {
-	m   *Machine
-	p   *process.Process
-	fd  int
-	mem copyuser.Addr
+	m    *Machine
+	d    *Device
+	file *File // the open one
+	p    *process.Process
+	fd   int
+	mem  copyuser.Addr
 }
 
 // testObject is an object of the rig's driver: its id, and the methods that
@@ -74,23 +76,38 @@ func testDefs() Definitions {
 
 func newRig(tb testing.TB, tr *trace.Task) *rig {
 	tb.Helper()
-	m := NewMachine(Definitions{})
-	dev := &core.Device{Name: "test0", DriverID: testDriver, Ops: core.DeviceOps{
-		AllocUcontext:   func(*core.Ucontext, *core.Udata) error { return nil },
-		DeallocUcontext: func(*process.Task, *core.Ucontext) {},
-	}}
-	d, err := m.Register(dev, testDefs())
-	require.NoError(tb, err)
-	p := m.NewProcess(process.Options{Trace: tr})
-	fd, err := p.Open("/dev/infiniband/uverbs0", syscall.O_RDWR)
-	require.NoError(tb, err)
-	mem, err := p.Mmap(-1, 2*copyuser.PageSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
-	require.NoError(tb, err)
-	d.firstOpen().SetUcontext(&core.Ucontext{Device: dev})
-	return &rig{m, p, fd, mem}
+	return newRigOf(tb, tr, testDefs(), core.DeviceOps{})
 }
 
-func (d *Device) firstOpen() *File { return d.files[0] }
+// newRigOf is newRig with other definitions. ops may lack what deals with the
+// context.
+func newRigOf(tb testing.TB, tr *trace.Task, defs Definitions, ops core.DeviceOps) *rig {
+	tb.Helper()
+	ops.AllocUcontext = func(*core.Ucontext, *core.Udata) error { return nil }
+	if ops.DeallocUcontext == nil {
+		ops.DeallocUcontext = func(*process.Task, *core.Ucontext) {}
+	}
+	r := &rig{m: NewMachine(Definitions{})}
+	dev := &core.Device{Name: "test0", DriverID: testDriver, Ops: ops, UverbsCmdMask: ^uint64(0)}
+	var err error
+	r.d, err = r.m.Register(dev, defs)
+	require.NoError(tb, err)
+	r.p = r.m.NewProcess(process.Options{Trace: tr})
+	r.fd, r.file = r.open(tb, r.p)
+	r.mem, err = r.p.Mmap(-1, 2*copyuser.PageSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
+	require.NoError(tb, err)
+	return r
+}
+
+// open opens the device once more and gives the file a context.
+func (r *rig) open(tb testing.TB, p *process.Process) (int, *File) {
+	tb.Helper()
+	fd, err := p.Open("/dev/infiniband/uverbs0", syscall.O_RDWR)
+	require.NoError(tb, err)
+	f := r.d.files[len(r.d.files)-1]
+	f.SetUcontext(core.NewUcontext(r.d.IBDevice(), &f.Umaps, &f.Objects))
+	return fd, f
+}
 
 // put writes a call into the process's memory at addr.
 func (r *rig) put(tb testing.TB, addr copyuser.Addr, object, method uint16, attrs ...spec.IoctlAttr) {

@@ -19,6 +19,7 @@ var demands = []demand{
 	{"linux-6.12-rxe", []string{"cmd/", "hdr/", "method/", "attr/", "ptrin/", "ptrout/", "flags/", "ctx/", "handle/",
 		"fd/", "cq/", "close/", "raw/"}, nil},
 	{"linux-6.12-rxe", []string{"write/", "invoke/", "mr/", "busy/", "query/"}, ofFirstObjects},
+	{"linux-6.1-rxe", []string{""}, nil},
 	{"linux-6.12-stub", []string{"stub/"}, nil},
 	{"linux-6.12-mlx5*", []string{"mlx5/ctx/", "mlx5/cq/", "mlx5/resize/", "mlx5/uar/",
 		"mlx5-sweep/get_context/", "mlx5-sweep/cq_create/", "mlx5-sweep/uar_alloc/"}, nil},

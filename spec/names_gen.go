@@ -42,7 +42,7 @@ func main() {
 	}
 	g := generator{map[string]map[string]string{}, map[string][]string{}, map[string][]string{}}
 	for _, f := range files {
-		if strings.HasSuffix(f, "_test.go") || strings.HasPrefix(f, "names") {
+		if strings.HasSuffix(f, "_test.go") || strings.HasSuffix(f, "_gen.go") || f == "names.go" {
 			continue
 		}
 		tree, err := parser.ParseFile(token.NewFileSet(), f, nil, parser.ParseComments)

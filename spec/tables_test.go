@@ -444,18 +444,6 @@ func TestNewerNames(t *testing.T) {
 	require.Empty(t, NewerName(UVERBS_OBJECT_CQ, none, none))
 }
 
-func TestKernels(t *testing.T) {
-	k, ok := KernelByName("6.12")
-	require.True(t, ok)
-	require.Equal(t, Linux6_12.Release, k.Release)
-	require.Equal(t, 6, k.ABIVersion)
-	_, ok = KernelByName("6.13")
-	require.False(t, ok)
-	require.Len(t, Kernels(), 1)
-	require.Len(t, k.Definitions(RDMA_DRIVER_RXE), len(Core()))
-	require.Len(t, k.Definitions(RDMA_DRIVER_MLX5), len(Core())+len(MLX5()))
-}
-
 func TestMethodAndObjectLookup(t *testing.T) {
 	o := Core()[2].Object
 	require.Equal(t, "UVERBS_OBJECT_CQ", o.Name)

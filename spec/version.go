@@ -1,5 +1,7 @@
 package spec
 
+//go:generate go run headers_gen.go
+
 import (
 	"slices"
 	"strings"

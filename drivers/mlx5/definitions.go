@@ -52,6 +52,8 @@ var methodHandlers = []struct {
 	{spec.UVERBS_OBJECT_DEVICE, spec.MLX5_IB_METHOD_QUERY_PORT, methodQueryPort},
 	{spec.UVERBS_OBJECT_DEVICE, spec.MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH, methodDataDirectPath},
 	{spec.UVERBS_OBJECT_PD, spec.MLX5_IB_METHOD_PD_QUERY, pdQuery},
+	{spec.UVERBS_OBJECT_DM, spec.MLX5_IB_METHOD_DM_MAP_OP_ADDR, dmMapOpAddr},
+	{spec.UVERBS_OBJECT_DM, spec.MLX5_IB_METHOD_DM_QUERY, dmQuery},
 	{spec.MLX5_IB_OBJECT_UAR, spec.MLX5_IB_METHOD_UAR_OBJ_ALLOC, uarObjAlloc},
 	{spec.MLX5_IB_OBJECT_VAR, spec.MLX5_IB_METHOD_VAR_OBJ_ALLOC, varObjAlloc},
 	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_OTHER, devxOther},

@@ -112,6 +112,8 @@ type Device struct {
 	slowPathMutex trace.Mutex
 	xrcdn         [2]uint32
 	vars          varTable
+	memic         memicTable
+	icm           icmTable
 	whitelistUID  uint16 // devx_whitelist_uid
 	devxEvents    devxEventTable
 }
@@ -248,6 +250,7 @@ func (d *Device) stageCaps(t *trace.Task) error {
 	d.IB.Ops = d.ops()
 	d.initGIDs()
 	d.initClockInfo()
+	d.initDM()
 	if d.varIsSupported() {
 		d.vars.init(&d.caps)
 	}

@@ -348,5 +348,3 @@ func devxEventFDAlloc(b *kernel.Bundle) error {
 	f.omitData = flags&spec.MLX5_IB_UAPI_DEVX_CR_EV_CH_FLAGS_OMIT_DATA != 0
 	return nil
 }
-
-

@@ -50,6 +50,10 @@ type userMmapEntry struct {
 	typ     mmapType
 	address uint64 // of device memory, in the device's address range
 	pageIdx uint32
+
+	dm     *dm // whose memory it is
+	op     uint8
+	opAddr uint64 // where writes do the operation
 }
 
 // insert gives the entry an offset of its context. It models
@@ -206,11 +210,11 @@ func (d *Device) mmapFree(t *trace.Task, entry *core.MmapEntry) {
 	defer t.Enter(moduleIB, "mlx5_ib_mmap_free").Leave()
 	e := entry.Driver.(*userMmapEntry)
 	switch e.typ {
+	case mmapTypeMemic, mmapTypeMemicOp:
+		e.dmMmapFree(t)
 	case mmapTypeVAR:
 		d.vars.free(t, e.pageIdx)
 	case mmapTypeUARWC, mmapTypeUARNC:
 		d.cmdUARDealloc(t, e.pageIdx, toUcontext(entry.Ucontext).devxUID) //nolint:errcheck // as the kernel does
-	default:
-		t.Warn("mlx5_ib_mmap_free")
 	}
 }

@@ -86,7 +86,7 @@ func (d *Device) xrcOps(ops *core.DeviceOps) {
 
 // dmOps is mlx5_ib_dev_dm_ops.
 func (d *Device) dmOps(ops *core.DeviceOps) {
-	ops.AllocDM, ops.DeallocDM, ops.RegDMMR = allocDM, deallocDM, regDMMR
+	ops.AllocDM, ops.DeallocDM, ops.RegDMMR = d.allocDM, d.deallocDM, d.regDMMR
 }
 
 // commonROCEOps is mlx5_ib_dev_common_roce_ops.

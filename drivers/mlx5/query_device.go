@@ -412,8 +412,10 @@ func (d *Device) queryDeviceResp(outLen uint64) (resp spec.Mlx5QueryDeviceResp) 
 		resp.DCIStreamsCaps = spec.Mlx5DCIStreamsCaps{
 			MaxLogNumConcurent: uint8(c.get(capLogMaxDCIChannels)), MaxLogNumErrored: uint8(c.get(capLogMaxDCIErrored))}
 	}
-	tell(endDCIStreams, endReserved)
-	tell(endReserved, endRegC0)
+	if d.machine.Kernel().Has(spec.MLX5QueryDeviceRegC0) {
+		tell(endDCIStreams, endReserved)
+		tell(endReserved, endRegC0)
+	}
 	return resp
 }
 

@@ -16,8 +16,6 @@ import (
 // unmodelledMethods are the driver's methods that are outside of the model.
 var unmodelledMethods = []kernel.MethodID{
 	{Object: spec.MLX5_IB_OBJECT_PP, Method: spec.MLX5_IB_METHOD_PP_OBJ_ALLOC},
-	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_MAP_OP_ADDR},
-	{Object: spec.UVERBS_OBJECT_DM, Method: spec.MLX5_IB_METHOD_DM_QUERY},
 	{Object: spec.MLX5_IB_OBJECT_FLOW_MATCHER, Method: spec.MLX5_IB_METHOD_FLOW_MATCHER_CREATE},
 	{Object: spec.UVERBS_OBJECT_FLOW, Method: spec.MLX5_IB_METHOD_CREATE_FLOW},
 	{Object: spec.UVERBS_OBJECT_FLOW_ACTION, Method: spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER},
@@ -45,15 +43,6 @@ func postRecv(*process.Task, *core.QP, []core.RecvWR) (int, error)     { return 
 
 // Memory of other devices.
 func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) (*core.MR, error) {
-	return nil, rule.MLX5Unmodelled
-}
-
-// Memory of the device.
-func allocDM(*core.Ucontext, *core.DMAllocAttr, core.Attrs) (*core.DM, error) {
-	return nil, rule.MLX5Unmodelled
-}
-func deallocDM(*core.DM, core.Attrs) error { return rule.MLX5Unmodelled }
-func regDMMR(*core.PD, *core.DM, *core.DMMRAttr, core.Attrs) (*core.MR, error) {
 	return nil, rule.MLX5Unmodelled
 }
 

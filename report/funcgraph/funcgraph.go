@@ -97,6 +97,17 @@ func (p *Printer) Comment(s string) {
 	p.raw(strings.TrimRight("# "+s, " "))
 }
 
+// Forget forgets all tasks: what comes next is of another machine.
+func (p *Printer) Forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.cur != nil {
+		p.open()
+	}
+	p.cur = nil
+	clear(p.tasks)
+}
+
 // ruler stands around a line that says who goes on.
 const ruler = " ------------------------------------------"
 

@@ -37,6 +37,7 @@ func Text(w io.Writer, opts funcgraph.Options) Printer { return &text{funcgraph.
 type text struct{ *funcgraph.Printer }
 
 func (p *text) Case(c *casefile.Case) {
+	p.Forget()
 	p.Comment("case " + c.Name)
 	if c.Why != "" {
 		p.Comment(c.Why)

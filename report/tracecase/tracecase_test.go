@@ -64,6 +64,16 @@ func ExampleText() {
 	// ib_uverbs_close [ib_uverbs]();
 }
 
+// TestCasesAreApart: tasks of two machines are not taken for one another.
+func TestCasesAreApart(t *testing.T) {
+	var one, two strings.Builder
+	play(tracecase.Text(&one, funcgraph.Options{}))
+	p := tracecase.Text(&two, funcgraph.Options{})
+	play(p)
+	play(p)
+	require.Equal(t, one.String()+one.String(), two.String())
+}
+
 func TestTextNotes(t *testing.T) {
 	var b strings.Builder
 	play(tracecase.Text(&b, funcgraph.Options{Notes: true, Inlined: true}))

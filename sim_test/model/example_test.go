@@ -36,5 +36,5 @@ func Example() {
 	// passed: false
 	// step 2: ret: want 0, got -1
 	// step 2: errno: want "", got EINVAL
-	// refused by ib_alloc_ucontext in drivers/infiniband/core/uverbs_cmd.c
+	// refused by ib_init_ucontext in drivers/infiniband/core/uverbs_cmd.c
 }
