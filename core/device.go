@@ -30,6 +30,10 @@ type Device struct {
 	// reaches every address.
 	ResolveAddr func(task *process.Task, sgid *GIDAttr, dgid [16]byte) (mac [6]byte, hopLimit uint8, err error)
 
+	// NetNS is the network namespace that the device is in (coredev.rdma_net);
+	// nil is process.InitNet.
+	NetNS *process.NetNS
+
 	// Kernel is the version of the kernel that the device is part of. A driver
 	// for which that makes no difference leaves it nil, and the machine that the
 	// device is registered on sets it.
@@ -47,6 +51,18 @@ func (d *Device) InitLocks() { d.handlersLock.Name = "event_handler_rwsem" }
 
 // IsPort says whether the device has that port (rdma_is_port_valid).
 func (d *Device) IsPort(port uint32) bool { return port >= 1 && port <= d.PhysPorts }
+
+// AccessNetNS says whether a process of a network namespace may use the device:
+// always, where namespaces share the devices. It models rdma_dev_access_netns
+// in drivers/infiniband/core/device.c.
+func (d *Device) AccessNetNS(t *trace.Task, shared bool, ns *process.NetNS) bool {
+	defer t.Enter(trace.Core, "rdma_dev_access_netns").Leave()
+	own := d.NetNS
+	if own == nil {
+		own = process.InitNet
+	}
+	return shared || own == ns
+}
 
 // Event is a struct ib_event: something that happened to the device, a port
 // or an object, outside of any call.

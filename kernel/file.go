@@ -41,14 +41,14 @@ var (
 
 // open makes a file of the device. It models ib_uverbs_open.
 //
-// Errors: open/no-device, open/device-gone, open/no-memory.
+// Errors: open/no-device, open/device-gone, open/net-namespace, open/no-memory.
 func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_open").Leave()
 	if !d.getNotZero() {
 		return nil, rule.OpenNoDevice
 	}
-	f, err := d.newFile(t)
+	f, err := d.newFile(task)
 	if err != nil {
 		d.put()
 		return nil, err
@@ -62,15 +62,19 @@ func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
 }
 
 // newFile is the part of ib_uverbs_open under lists_mutex.
-func (d *Device) newFile(t *trace.Task) (*File, error) {
+func (d *Device) newFile(task *process.Task) (*File, error) {
+	t := task.Trace
 	key := d.srcu.ReadLock(t)
 	defer d.srcu.ReadUnlock(t, key)
 	d.listsMutex.Lock(t)
 	defer d.listsMutex.Unlock(t)
-	if d.ibDev.Load() == nil {
+	dev := d.ibDev.Load()
+	if dev == nil {
 		return nil, rule.OpenDeviceGone
 	}
-	t.Enter(trace.Core, "rdma_dev_access_netns").Leave()
+	if !dev.AccessNetNS(t, !d.machine.exclusiveNetNS, task.NetNS()) {
+		return nil, rule.OpenNetNS
+	}
 	if t.Fail(trace.Alloc, "ib_uverbs_file") {
 		return nil, rule.OpenNoMemory
 	}

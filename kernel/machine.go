@@ -28,6 +28,8 @@ type Machine struct {
 	core   Definitions
 	kernel *spec.Kernel
 
+	exclusiveNetNS bool // ib_devices_shared_netns is off
+
 	mu    sync.Mutex
 	nodes [maxDevices]*node
 }
@@ -44,6 +46,11 @@ type Option func(*Machine)
 // Version has the machine run that version of the kernel, instead of
 // spec.Linux6_12.
 func Version(k *spec.Kernel) Option { return func(m *Machine) { m.kernel = k } }
+
+// ExclusiveNetNS has each device belong to one network namespace
+// (core.Device.NetNS), whose processes alone can open it: ib_core's parameter
+// netns_mode is 0. Without it all namespaces share the devices.
+func ExclusiveNetNS(m *Machine) { m.exclusiveNetNS = true }
 
 // NewMachine returns a machine without devices whose core understands the
 // definitions: those of package methods.

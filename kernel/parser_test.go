@@ -62,8 +62,6 @@ type parser struct {
 	handle func(b *Bundle) error
 	refuse error // what the destroy of a thing answers
 	gone   []uobject.RemoveReason
-
-	events core.EventHandler
 }
 
 func newParser(tb testing.TB, tr *trace.Task) *parser {

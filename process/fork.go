@@ -6,8 +6,8 @@ import (
 
 // Fork models fork(2): copy_process in kernel/fork.c. The child has one task,
 // which reports to where t reports; credentials that say the same and are its
-// own; the same open files; a copy of the memory; the same limits and control
-// group. Its error is the rule fork/no-memory.
+// own; the same open files; a copy of the memory; the same limits, control group
+// and network namespace. Its error is the rule fork/no-memory.
 func (t *Task) Fork() (*Process, error) {
 	t.enter()
 	defer t.leave()
@@ -16,7 +16,7 @@ func (t *Task) Fork() (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	child := newProcess(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), Trace: t.Trace}, mem)
+	child := newProcess(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), NetNS: t.NetNS(), Trace: t.Trace}, mem)
 	child.files.dup(&t.files)
 	return child, nil
 }

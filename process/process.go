@@ -20,6 +20,7 @@ type Options struct {
 	Cred   *Cred       // nil is root with all capabilities
 	Limits *Limits     // nil is DefaultLimits
 	Cgroup *Cgroup     // nil is a root group of its own, without limits
+	NetNS  *NetNS      // nil is InitNet
 	Trace  *trace.Task // what the main task reports to
 	PID    int         // 0 is the next free number
 }
@@ -37,6 +38,7 @@ type Process struct {
 	cred   atomic.Pointer[Cred]
 	limits atomic.Pointer[Limits]
 	cgroup atomic.Pointer[Cgroup]
+	netNS  atomic.Pointer[NetNS]
 	files  fdTable
 
 	mu      sync.Mutex // over changes of cred and limits, and over tasks
@@ -63,6 +65,9 @@ func newProcess(vfs VFS, opts Options, mem *copyuser.AddressSpace) *Process {
 	if opts.Cgroup == nil {
 		opts.Cgroup = NewCgroup(nil)
 	}
+	if opts.NetNS == nil {
+		opts.NetNS = InitNet
+	}
 	if opts.PID == 0 {
 		opts.PID = int(lastPID.Add(1))
 	}
@@ -72,6 +77,7 @@ func newProcess(vfs VFS, opts Options, mem *copyuser.AddressSpace) *Process {
 	p.cred.Store(opts.Cred)
 	p.limits.Store(&limits)
 	p.cgroup.Store(opts.Cgroup)
+	p.netNS.Store(opts.NetNS)
 	p.main = p.NewTask(opts.Trace)
 	return p
 }

@@ -18,6 +18,9 @@ var (
 	OpenDeviceGone = add(Rule{"open/device-gone", syscall.EIO, "ib_uverbs_open", uverbsMain,
 		"The device was removed.",
 		"Open another device."})
+	OpenNetNS = add(Rule{"open/net-namespace", syscall.EPERM, "ib_uverbs_open", uverbsMain,
+		"Devices are exclusive to a network namespace, and the process is in another one than the device.",
+		"Open the device from its own namespace, or let namespaces share the devices (netns_mode=1 of ib_core)."})
 	OpenNoMemory = add(Rule{"open/no-memory", syscall.ENOMEM, "ib_uverbs_open", uverbsMain,
 		"There was no memory for the open file.",
 		"Free memory and open again."})

@@ -154,3 +154,46 @@ func TestFeatureNames(t *testing.T) {
 	slices.Sort(names)
 	require.Len(t, slices.Compact(names), len(spec.Features()))
 }
+
+// TestDriversOnEachKernel loads each driver into each kernel.
+func TestDriversOnEachKernel(t *testing.T) {
+	for _, k := range spec.Kernels() {
+		for _, driver := range []string{"mlx5", "rxe", "stub"} {
+			booted, err := (&model.Model{Kernel: k}).Boot(&casefile.Case{Driver: driver})
+			require.NoErrorf(t, err, "%s on Linux %s", driver, k.Name)
+			require.Same(t, k, booted.(*model.Machine).Driver.Device().IBDevice().Kernel)
+			booted.Shutdown()
+		}
+	}
+}
+
+// TestDeclarationsOnEachKernel: what a feature declares is in the tree of
+// mlx5's device only where the kernel has the feature.
+func TestDeclarationsOnEachKernel(t *testing.T) {
+	for _, k := range spec.Kernels() {
+		booted, err := (&model.Model{Kernel: k}).Boot(&casefile.Case{Driver: "mlx5"})
+		require.NoError(t, err)
+		api, declared := booted.(*model.Machine).Driver.Device().API, 0
+		for _, f := range spec.Features() {
+			for _, d := range f.Info().Declares {
+				if d.Driver == spec.RDMA_DRIVER_MLX5 {
+					declared++
+					require.Equalf(t, k.Has(f), api.Lookup(keyOf(d)) != nil, "%v on Linux %s", f, k.Name)
+				}
+			}
+		}
+		require.NotZero(t, declared)
+		booted.Shutdown()
+	}
+}
+
+func keyOf(d spec.Declared) uint32 {
+	key := spec.KeyObj(uint16(d.Object))
+	if d.Method >= 0 {
+		key |= spec.KeyIoctlMethod(uint16(d.Method))
+	}
+	if d.Attr >= 0 {
+		key |= spec.KeyAttr(uint16(d.Attr))
+	}
+	return key
+}

@@ -114,6 +114,7 @@ type Device struct {
 	vars          varTable
 	memic         memicTable
 	icm           icmTable
+	rl            rlTable
 	whitelistUID  uint16 // devx_whitelist_uid
 	devxEvents    devxEventTable
 }
@@ -130,6 +131,7 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	cfg = cfg.withDefaults()
 	d := &Device{cfg: cfg, machine: m, Bus: new(Bus), compEQs: make([]atomic.Pointer[compEQ], cfg.CompVectors)}
 	d.compLock.Name, d.slowPathMutex.Name = "comp_lock", "slow_path_mutex"
+	d.rl.lock.Name = "rl_lock"
 	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, Interrupt: d.interrupt, Clock: cfg.Clock, Trace: cfg.Trace})
 	d.bar = newBar(d.HW, cfg.Clock)
 	t := cfg.Trace

@@ -1,27 +1,75 @@
 package mlx5
 
-// hasBypassNamespace says whether the device can steer packets by its users'
-// rules. It models mlx5_get_flow_namespace for MLX5_FLOW_NAMESPACE_BYPASS and
-// what mlx5_fs_core_init needs to make that, in
-// drivers/net/ethernet/mellanox/mlx5/core/fs_core.c.
-func (d *Device) hasBypassNamespace() bool {
+import (
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// flowTables are the flow tables of a type as far as the capabilities go.
+type flowTables struct {
+	props      string // their flow_table_prop_layout in the page, "" for none
+	support    capability
+	chaining   []capability // FS_CHAINING_CAPS…: what it takes to put one table behind another
+	maxActions capability   // max_modify_header_actions
+	fsType     uint64       // enum fs_flow_table_type of mlx5_core
+}
+
+func newFlowTables(props string, fsType uint64) flowTables {
+	f := flowTables{props: props, support: flow(props + ".ft_support"), maxActions: flow(props + ".max_modify_header_actions"),
+		fsType: fsType}
+	for _, name := range []string{"flow_modify_en", "modify_root", "identified_miss_table_mode", "flow_table_modify"} {
+		f.chaining = append(f.chaining, flow(props+"."+name))
+	}
+	return f
+}
+
+// Tables for packets that the NIC receives and sends, and for RDMA packets that
+// it sends.
+var (
+	nicRX  = newFlowTables("flow_table_properties_nic_receive", 0)
+	nicTX  = newFlowTables("flow_table_properties_nic_transmit", 1)
+	rdmaTX = newFlowTables("flow_table_properties_nic_transmit_rdma", 8)
+)
+
+// has says whether users can add tables.
+func (d *Device) has(f *flowTables) bool {
 	c := &d.caps
-	if c.get(capPortType) != portTypeEth || !c.has(capNICFlowTable) || !c.has(capNICRxFTSupport) {
+	if !c.has(f.support) {
 		return false
 	}
-	for _, f := range chainingCaps {
-		if !c.has(f) {
+	for _, cap := range f.chaining {
+		if !c.has(cap) {
 			return false
 		}
 	}
 	return true
 }
 
-// chainingCaps is FS_CHAINING_CAPS: what it takes to put one table behind
-// another.
-var chainingCaps = []capability{
-	flow("flow_table_properties_nic_receive.flow_modify_en"),
-	flow("flow_table_properties_nic_receive.modify_root"),
-	flow("flow_table_properties_nic_receive.identified_miss_table_mode"),
-	flow("flow_table_properties_nic_receive.flow_table_modify"),
+// hasBypassNamespace says whether the device can steer received packets by its
+// users' rules. It models mlx5_get_flow_namespace for MLX5_FLOW_NAMESPACE_BYPASS
+// and what mlx5_fs_core_init needs to make that, in
+// drivers/net/ethernet/mellanox/mlx5/core/fs_core.c.
+func (d *Device) hasBypassNamespace() bool {
+	return d.caps.get(capPortType) == portTypeEth && d.caps.has(capNICFlowTable) && d.has(&nicRX)
+}
+
+// flowNamespace returns the tables of a type that users name, nil if the device
+// has none of that type. It models mlx5_ib_ft_type_to_namespace in
+// drivers/infiniband/hw/mlx5/fs.c and mlx5_get_flow_namespace in
+// drivers/net/ethernet/mellanox/mlx5/core/fs_core.c. There is no switch in the
+// device, and none of its tables are for received RDMA packets.
+//
+// Errors: mlx5-flow/table-type.
+func (d *Device) flowNamespace(typ uint64) (*flowTables, error) {
+	switch {
+	case typ > spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX:
+		return nil, rule.MLX5FlowTableType
+	case typ == spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX && d.hasBypassNamespace():
+		return &nicRX, nil
+	case typ == spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX && d.has(&nicTX):
+		return &nicTX, nil
+	case typ == spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX && d.has(&rdmaTX):
+		return &rdmaTX, nil
+	}
+	return nil, nil
 }

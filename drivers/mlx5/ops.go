@@ -54,7 +54,7 @@ func (d *Device) devOps() core.DeviceOps {
 		ReregUserMR:     d.reregUserMR,
 		DeregMR:         d.deregMR,
 
-		CreateUserAH: createUserAH,
+		CreateUserAH: d.createUserAH,
 		DestroyAH:    destroyAH,
 
 		CreateSRQ:   createSRQ,
@@ -76,12 +76,12 @@ func (d *Device) devOps() core.DeviceOps {
 
 // mwOps is mlx5_ib_dev_mw_ops.
 func (d *Device) mwOps(ops *core.DeviceOps) {
-	ops.AllocMW, ops.DeallocMW = allocMW, deallocMW
+	ops.AllocMW, ops.DeallocMW = d.allocMW, d.deallocMW
 }
 
 // xrcOps is mlx5_ib_dev_xrc_ops.
 func (d *Device) xrcOps(ops *core.DeviceOps) {
-	ops.AllocXRCD, ops.DeallocXRCD = allocXRCD, deallocXRCD
+	ops.AllocXRCD, ops.DeallocXRCD = d.allocXRCD, d.deallocXRCD
 }
 
 // dmOps is mlx5_ib_dev_dm_ops.

@@ -15,17 +15,13 @@ import (
 
 // unmodelledMethods are the driver's methods that are outside of the model.
 var unmodelledMethods = []kernel.MethodID{
-	{Object: spec.MLX5_IB_OBJECT_PP, Method: spec.MLX5_IB_METHOD_PP_OBJ_ALLOC},
-	{Object: spec.MLX5_IB_OBJECT_FLOW_MATCHER, Method: spec.MLX5_IB_METHOD_FLOW_MATCHER_CREATE},
 	{Object: spec.UVERBS_OBJECT_FLOW, Method: spec.MLX5_IB_METHOD_CREATE_FLOW},
-	{Object: spec.UVERBS_OBJECT_FLOW_ACTION, Method: spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER},
-	{Object: spec.UVERBS_OBJECT_FLOW_ACTION, Method: spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT},
 	{Object: spec.MLX5_IB_OBJECT_STEERING_ANCHOR, Method: spec.MLX5_IB_METHOD_STEERING_ANCHOR_CREATE},
 }
 
 // unmodelledTypes are the driver's objects that nothing in the model makes.
 var unmodelledTypes = []uint16{
-	spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_OBJECT_FLOW_MATCHER, spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
+	spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
 }
 
 var unmodelledType = uobject.TypeAttrs{
@@ -46,19 +42,11 @@ func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) 
 	return nil, rule.MLX5Unmodelled
 }
 
-// Address handles and memory windows.
-func createUserAH(*core.AH, *core.AHAttr, *core.Udata) error { return rule.MLX5Unmodelled }
-func destroyAH(*process.Task, *core.AH, uint32) error        { return rule.MLX5Unmodelled }
-func allocMW(*core.MW, *core.Udata) error                    { return rule.MLX5Unmodelled }
-func deallocMW(*process.Task, *core.MW) error                { return rule.MLX5Unmodelled }
-
-// Shared receive queues and XRC domains.
+// Shared receive queues.
 func createSRQ(*core.SRQ, *core.SRQInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
 func modifySRQ(*core.SRQ, *core.SRQAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
 func querySRQ(*process.Task, *core.SRQ, *core.SRQAttr) error        { return rule.MLX5Unmodelled }
 func destroySRQ(*core.SRQ, *core.Udata) error                       { return rule.MLX5Unmodelled }
-func allocXRCD(*core.XRCD, *core.Udata) error                       { return rule.MLX5Unmodelled }
-func deallocXRCD(*core.XRCD, *core.Udata) error                     { return rule.MLX5Unmodelled }
 
 // Queue pairs.
 func createQP(*core.QP, *core.QPInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
@@ -85,10 +73,9 @@ func destroyRWQIndTable(*process.Task, *core.RWQIndTable) error { return rule.ML
 func createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {
 	return nil, rule.MLX5Unmodelled
 }
-func destroyFlow(*process.Task, *core.Flow) error             { return rule.MLX5Unmodelled }
-func destroyFlowAction(*process.Task, *core.FlowAction) error { return rule.MLX5Unmodelled }
-func createCounters(*core.Counters, core.Attrs) error         { return rule.MLX5Unmodelled }
-func destroyCounters(*process.Task, *core.Counters) error     { return rule.MLX5Unmodelled }
+func destroyFlow(*process.Task, *core.Flow) error         { return rule.MLX5Unmodelled }
+func createCounters(*core.Counters, core.Attrs) error     { return rule.MLX5Unmodelled }
+func destroyCounters(*process.Task, *core.Counters) error { return rule.MLX5Unmodelled }
 func readCounters(*core.Counters, *core.CountersReadAttr, core.Attrs) error {
 	return rule.MLX5Unmodelled
 }

@@ -53,24 +53,23 @@ func loadRXE(m *kernel.Machine, d *casefile.Device) (Driver, error) {
 	if len(d.Has)+len(d.Lacks)+len(d.Caps) > 0 {
 		return nil, errors.New("rxe's operations and capabilities cannot be chosen")
 	}
-	create := func() (*core.Device, kernel.Definitions) { return rxe.New(rxe.Config{Kernel: m.Kernel()}) }
-	return &plain{machine: m, create: create}, nil
+	return &rxeDriver{machine: m}, nil
 }
 
-// plain is a driver that does nothing but make a device.
-type plain struct {
+// rxeDriver is rxe with a link.
+type rxeDriver struct {
 	machine *kernel.Machine
-	create  func() (*core.Device, kernel.Definitions)
 
 	mu  sync.Mutex
 	dev *kernel.Device
 }
 
-func (p *plain) Add() error {
+var _ Counter = (*rxeDriver)(nil)
+
+func (p *rxeDriver) Add() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ib, defs := p.create()
-	dev, err := p.machine.Register(ib, defs)
+	dev, err := p.machine.Register(rxe.New(rxe.Config{Kernel: p.machine.Kernel()}))
 	if err != nil {
 		return err
 	}
@@ -78,7 +77,7 @@ func (p *plain) Add() error {
 	return nil
 }
 
-func (p *plain) Remove(task *process.Task) {
+func (p *rxeDriver) Remove(task *process.Task) {
 	dev := p.Device()
 	if dev == nil {
 		return
@@ -89,10 +88,34 @@ func (p *plain) Remove(task *process.Task) {
 	p.mu.Unlock()
 }
 
-func (p *plain) Device() *kernel.Device {
+func (p *rxeDriver) Device() *kernel.Device {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.dev
+}
+
+// Counts implements Counter.
+func (p *rxeDriver) Counts() map[string]int {
+	if ib := p.ibDevice(); ib != nil {
+		return rxe.Counts(ib)
+	}
+	return nil
+}
+
+// Netdev takes the interface below the link up or down.
+func (p *rxeDriver) Netdev(up bool) error {
+	if ib := p.ibDevice(); ib != nil {
+		rxe.SetLink(nil, ib, up)
+	}
+	return nil
+}
+
+func (p *rxeDriver) ibDevice() *core.Device {
+	dev := p.Device()
+	if dev == nil {
+		return nil
+	}
+	return dev.IBDevice()
 }
 
 func loadMLX5(m *kernel.Machine, d *casefile.Device) (Driver, error) {
