@@ -3,7 +3,6 @@ package kernel
 import (
 	"encoding/binary"
 	"math"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -11,10 +10,8 @@ import (
 
 	"uverbsim/copyuser"
 	"uverbsim/core"
-	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
-	"uverbsim/trace"
 	"uverbsim/uobject"
 )
 
@@ -126,14 +123,17 @@ func (w *writer) write(tb testing.TB, c command) (int64, error) {
 // zeros are n bytes of payload.
 func zeros(n int) []byte { return make([]byte, n) }
 
-// TestVerifyHdr has the checks of a command's headers, in their order.
-func TestVerifyHdr(t *testing.T) {
+// headerCase is a command and the rule that refuses it, nil for none.
+type headerCase struct {
+	name string
+	c    command
+	want *rule.Rule
+}
+
+// headerCases has the checks of a command's headers, in their order.
+func headerCases() []headerCase {
 	const beyond = uint64(copyuser.TaskSizeMax)
-	for _, tc := range []struct {
-		name string
-		c    command
-		want *rule.Rule
-	}{
+	return []headerCase{
 		{"plain", command{cmd: cmdPlain, in: 6, payload: zeros(16)}, nil},
 		{"plain, longer", command{cmd: cmdPlain, in: 100, payload: zeros(392)}, nil},
 		{"in_words too small", command{cmd: cmdPlain, in: 5, payload: zeros(16)}, rule.WriteWords},
@@ -178,7 +178,11 @@ func TestVerifyHdr(t *testing.T) {
 		{"extended response over the end", command{cmd: extended | cmdExPlain, ex: true, response: beyond - 15, out: 1, providerOut: 1}, rule.WriteExResponseFault},
 		{"extended response of the kernel", command{cmd: extended | cmdExPlain, ex: true, response: 1 << 63, out: 1}, rule.WriteExResponseFault},
 		{"extended response that wraps", command{cmd: extended | cmdExPlain, ex: true, response: math.MaxUint64 - 7, out: 1}, rule.WriteExResponseFault},
-	} {
+	}
+}
+
+func TestVerifyHdr(t *testing.T) {
+	for _, tc := range headerCases() {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWriter(t)
 			called := false
@@ -196,74 +200,71 @@ func TestVerifyHdr(t *testing.T) {
 	}
 }
 
-// TestWriteRefuses has the refusals that are not about the headers' content.
-func TestWriteRefuses(t *testing.T) {
+// writeRefusal is a write() that is refused.
+type writeRefusal struct {
+	name string
+	want error
+	do   func(tb testing.TB, w *writer) error
+}
+
+// writeRefusals has the refusals that are not about the headers' content.
+func writeRefusals() []writeRefusal {
 	plain := command{cmd: cmdPlain, in: 6, payload: zeros(16)}
-	for _, tc := range []struct {
-		name string
-		want error
-		do   func(w *writer) error
-	}{
-		{"another process's credentials", rule.WriteAccess, func(w *writer) error {
+	return []writeRefusal{
+		{"another process's credentials", rule.WriteAccess, func(tb testing.TB, w *writer) error {
 			child, err := w.p.Fork()
-			require.NoError(w.tb(), err)
+			require.NoError(tb, err)
 			_, err = child.Write(w.fd, nowhere, 0)
 			return err
 		}},
-		{"credentials that changed", rule.WriteAccess, func(w *writer) error {
-			require.NoError(w.tb(), w.p.Setuid(0))
-			_, err := w.write(w.tb(), plain)
+		{"credentials that changed", rule.WriteAccess, func(tb testing.TB, w *writer) error {
+			require.NoError(tb, w.p.Setuid(0))
+			_, err := w.write(tb, plain)
 			return err
 		}},
-		{"nothing", rule.WriteTooShort, func(w *writer) error { _, err := w.p.Write(w.fd, nowhere, 0); return err }},
-		{"7 bytes", rule.WriteTooShort, func(w *writer) error { _, err := w.p.Write(w.fd, nowhere, 7); return err }},
-		{"header", rule.WriteHeaderFault, func(w *writer) error { _, err := w.p.Write(w.fd, nowhere, 8); return err }},
-		{"extended header", rule.WriteExHeaderFault, func(w *writer) error {
+		{"nothing", rule.WriteTooShort, func(tb testing.TB, w *writer) error { _, err := w.p.Write(w.fd, nowhere, 0); return err }},
+		{"7 bytes", rule.WriteTooShort, func(tb testing.TB, w *writer) error { _, err := w.p.Write(w.fd, nowhere, 7); return err }},
+		{"header", rule.WriteHeaderFault, func(tb testing.TB, w *writer) error { _, err := w.p.Write(w.fd, nowhere, 8); return err }},
+		{"extended header", rule.WriteExHeaderFault, func(tb testing.TB, w *writer) error {
 			at := w.mem + 2*copyuser.PageSize - 8
 			c := command{cmd: extended | cmdExPlain}
-			require.True(w.tb(), w.p.Store(at, c.bytes()))
+			require.True(tb, w.p.Store(at, c.bytes()))
 			_, err := w.p.Write(w.fd, at, 24)
 			return err
 		}},
-		{"response address", rule.WriteResponseFault, func(w *writer) error {
+		{"response address", rule.WriteResponseFault, func(tb testing.TB, w *writer) error {
 			at := w.mem + 2*copyuser.PageSize - 8
 			c := command{cmd: cmdResp, in: 6, out: 2}
-			require.True(w.tb(), w.p.Store(at, c.bytes()))
+			require.True(tb, w.p.Store(at, c.bytes()))
 			_, err := w.p.Write(w.fd, at, 24)
 			return err
 		}},
-		{"the handler", syscall.EBUSY, func(w *writer) error {
+		{"the handler", syscall.EBUSY, func(tb testing.TB, w *writer) error {
 			w.handle = func(*Bundle) error { return syscall.EBUSY }
-			_, err := w.write(w.tb(), plain)
+			_, err := w.write(tb, plain)
 			return err
 		}},
-		{"the handler's EPROTONOSUPPORT stays", syscall.EPROTONOSUPPORT, func(w *writer) error {
+		{"the handler's EPROTONOSUPPORT stays", syscall.EPROTONOSUPPORT, func(tb testing.TB, w *writer) error {
 			w.handle = func(*Bundle) error { return syscall.EPROTONOSUPPORT }
-			_, err := w.write(w.tb(), plain)
+			_, err := w.write(tb, plain)
 			return err
 		}},
-	} {
+	}
+}
+
+func TestWriteRefuses(t *testing.T) {
+	for _, tc := range writeRefusals() {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWriter(t)
 			before := w.state(t)
 			before.Refs, before.FDs = 0, 0
-			require.Equal(t, tc.want, tc.do(w))
+			require.Equal(t, tc.want, tc.do(t, w))
 			after := w.state(t)
 			after.Refs, after.FDs = 0, 0
 			require.Equal(t, before, after)
 		})
 	}
 }
-
-// tb is for what must hold in a test's table.
-func (w *writer) tb() testing.TB { return must{} }
-
-// must panics where a test would fail.
-type must struct{ testing.TB }
-
-func (must) Helper()                   {}
-func (must) Errorf(f string, v ...any) { panic(strings.TrimSpace(f)) }
-func (must) FailNow()                  { panic("failed") }
 
 // TestWriteParts has how a command is divided between core and driver.
 func TestWriteParts(t *testing.T) {
@@ -347,10 +348,3 @@ func TestWriteAllocatesNothing(t *testing.T) {
 	n := uint64(len(c.bytes()))
 	require.Zero(t, testing.AllocsPerRun(100, func() { w.p.Write(w.fd, w.mem, n) }))
 }
-
-// mainUnreached are the rules of uverbs_main.c that no test of this package
-// meets, and why.
-var mainUnreached = map[*rule.Rule]string{}
-
-var _ = trace.Uverbs
-var _ = process.CAP_CHOWN

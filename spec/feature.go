@@ -6,28 +6,28 @@ type Feature uint8
 
 // The features, named after what a kernel does that has them.
 const (
-	MRAccessFlush         Feature = iota // mr-access-flush
-	OnDemandUnsupported                  // on-demand-unsupported
-	UmemPinByAccess                      // umem-pin-by-access
-	QueryPortSpeedEx                     // query-port-speed-ex
-	RxeMaxMsgSize                        // rxe-max-msg-size
-	RxeFlush                             // rxe-flush
-	RxeGrantedQPSize                     // rxe-granted-qp-size
-	RxeGrantedSRQSize                    // rxe-granted-srq-size
-	RxeMRAccess                          // rxe-mr-access
-	RxeReregMR                           // rxe-rereg-mr
-	RxeCreateQPUdataFirst                // rxe-create-qp-udata-first
-	RxeModifyQPStateLast                 // rxe-modify-qp-state-last
-	RxeQPAccess                          // rxe-qp-access
-	RxeMRRkey                            // rxe-mr-rkey
-	RxeMRAllRights                       // rxe-mr-all-rights
-	MLX5CreateCQUAR                      // mlx5-create-cq-uar
-	MLX5DataDirect                       // mlx5-data-direct
-	MLX5QueryDeviceRegC0                 // mlx5-query-device-reg-c0
-	MLX5EncapICM                         // mlx5-encap-icm
-	EFAQueryMR                           // efa-query-mr
-	BNXTObjects                          // bnxt-objects
-	MANA                                 // mana
+	MRAccessFlush Feature = iota
+	OnDemandUnsupported
+	UmemPinByAccess
+	QueryPortSpeedEx
+	RxeMaxMsgSize
+	RxeFlush
+	RxeGrantedQPSize
+	RxeGrantedSRQSize
+	RxeMRAccess
+	RxeReregMR
+	RxeCreateQPUdataFirst
+	RxeModifyQPStateLast
+	RxeQPAccess
+	RxeMRRkey
+	RxeMRAllRights
+	MLX5CreateCQUAR
+	MLX5DataDirect
+	MLX5QueryDeviceRegC0
+	MLX5EncapICM
+	EFAQueryMR
+	BNXTObjects
+	MANA
 )
 
 // FeatureInfo is the row of a feature in the table of features.

@@ -62,6 +62,8 @@ type rxeDriver struct {
 
 	mu  sync.Mutex
 	dev *kernel.Device
+	ib  *core.Device   // the last one, whose objects count on when it is removed
+	own map[string]int // the objects that the kernel made in it for itself
 }
 
 var _ Counter = (*rxeDriver)(nil)
@@ -69,11 +71,12 @@ var _ Counter = (*rxeDriver)(nil)
 func (p *rxeDriver) Add() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	dev, err := p.machine.Register(rxe.New(rxe.Config{Kernel: p.machine.Kernel()}))
+	ib, defs := rxe.New(rxe.Config{Kernel: p.machine.Kernel()})
+	dev, err := p.machine.Register(ib, defs)
 	if err != nil {
 		return err
 	}
-	p.dev = dev
+	p.dev, p.ib, p.own = dev, ib, rxe.Counts(ib)
 	return nil
 }
 
@@ -94,28 +97,25 @@ func (p *rxeDriver) Device() *kernel.Device {
 	return p.dev
 }
 
-// Counts implements Counter.
+// Counts implements Counter: of each type, the objects that are users'.
 func (p *rxeDriver) Counts() map[string]int {
-	if ib := p.ibDevice(); ib != nil {
-		return rxe.Counts(ib)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	counts := rxe.Counts(p.ib)
+	for name := range counts {
+		if counts[name] -= p.own[name]; counts[name] == 0 {
+			delete(counts, name)
+		}
 	}
-	return nil
+	return counts
 }
 
 // Netdev takes the interface below the link up or down.
 func (p *rxeDriver) Netdev(up bool) error {
-	if ib := p.ibDevice(); ib != nil {
-		rxe.SetLink(nil, ib, up)
+	if p.Device() != nil {
+		rxe.SetLink(nil, p.ib, up)
 	}
 	return nil
-}
-
-func (p *rxeDriver) ibDevice() *core.Device {
-	dev := p.Device()
-	if dev == nil {
-		return nil
-	}
-	return dev.IBDevice()
 }
 
 func loadMLX5(m *kernel.Machine, d *casefile.Device) (Driver, error) {
