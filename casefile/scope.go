@@ -76,7 +76,9 @@ func (it item) define(s nameSpace, name string) {
 	case descriptors:
 		sc.syms[name] = true
 	case handles:
-		sc.syms[name] = sc.syms[name] // a name once given to a descriptor stays one
+		if _, known := sc.syms[name]; !known { // a name once given to a descriptor stays one
+			sc.syms[name] = false
+		}
 	case mappings:
 		sc.maps[name] = true
 	case processes:

@@ -22,7 +22,6 @@ const (
 type current struct {
 	trace *trace.Task
 	refs  map[any]int
-	log   []string
 }
 
 func (c *current) TraceTask() *trace.Task { return c.trace }
