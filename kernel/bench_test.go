@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
+	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -123,38 +124,58 @@ func BenchmarkTenAttributesParallel(b *testing.B) {
 	})
 }
 
+// lookups is a call that looks up one of the rig's live objects.
+type lookups struct {
+	task *process.Task
+	fd   int
+	mem  copyuser.Addr
+}
+
+// newLookups prepares the call in memory of its own.
+func (r *rig) newLookups(tb testing.TB, task *process.Task) *lookups {
+	mem, err := task.Mmap(-1, copyuser.PageSize, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
+	require.NoError(tb, err)
+	r.put(tb, mem, testObject, testUse, spec.IoctlAttr{})
+	return &lookups{task, r.fd, mem}
+}
+
+func (l *lookups) look(tb testing.TB, id uint64) {
+	l.task.Mem.PutUint64(l.mem+spec.IoctlHdrSize+spec.IoctlAttrDataOffset, id)
+	if _, err := l.task.Ioctl(l.fd, spec.RDMA_VERBS_IOCTL, l.mem); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // BenchmarkHandleLookup looks up one of n live objects: in the order of their
-// handles, and at random.
+// handles, at random, and in order by several threads.
 func BenchmarkHandleLookup(b *testing.B) {
-	for _, n := range []int{10, 10_000, 1_000_000} {
+	for _, n := range []uint64{10, 10_000, 1_000_000} {
 		r := newRig(b, nil)
 		for range n {
 			r.call(b, testCreate, 0)
 		}
-		r.put(b, r.mem, testObject, testUse, spec.IoctlAttr{})
-		data := r.mem + spec.IoctlHdrSize + spec.IoctlAttrDataOffset
-		look := func(b *testing.B, id uint64) {
-			r.p.Mem.PutUint64(data, id)
-			if err := r.ioctl(); err != nil {
-				b.Fatal(err)
-			}
-		}
+		l := r.newLookups(b, r.p.MainTask())
 		b.Run(fmt.Sprintf("order/%d", n), func(b *testing.B) {
 			b.ReportAllocs()
-			id := uint64(0)
-			for b.Loop() {
-				look(b, id)
-				if id++; id == uint64(n) {
-					id = 0
-				}
+			for id := uint64(0); b.Loop(); id++ {
+				l.look(b, id%n)
 			}
 		})
 		b.Run(fmt.Sprintf("random/%d", n), func(b *testing.B) {
 			b.ReportAllocs()
 			rng := rand.New(rand.NewPCG(1, 2))
 			for b.Loop() {
-				look(b, rng.Uint64N(uint64(n)))
+				l.look(b, rng.Uint64N(n))
 			}
+		})
+		b.Run(fmt.Sprintf("parallel/%d", n), func(b *testing.B) {
+			b.ReportAllocs()
+			b.RunParallel(func(pb *testing.PB) {
+				own := r.newLookups(b, r.p.NewTask(nil))
+				for id := uint64(0); pb.Next(); id++ {
+					own.look(b, id%n)
+				}
+			})
 		})
 	}
 }
