@@ -352,8 +352,8 @@ func TestPollClosed(t *testing.T) {
 	require.Equal(t, uint16(process.POLLERR), <-done)
 }
 
-// TestFDWriteBack: an event descriptor belongs to the process that made it, is
-// closed by exec, and cannot be made before the context.
+// TestFDNeedsContext: an event descriptor cannot be made before the context,
+// and its attribute stays as it was.
 func TestFDNeedsContext(t *testing.T) {
 	p := newParser(t, nil)
 	p.file.ucontext.Store(nil)

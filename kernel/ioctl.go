@@ -117,13 +117,8 @@ func (b *Bundle) runMethod() error {
 	if err := b.copyAttrs(); err != nil {
 		return err
 	}
-	for i := range int(p.numAttrs) {
-		span := t.EnterInlined(trace.Uverbs, "uverbs_set_attr")
-		err := b.setAttr(i)
-		span.Leave()
-		if err != nil {
-			return err
-		}
+	if err := b.setAttrs(t); err != nil {
+		return err
 	}
 	if m.Mandatory&^b.present != 0 {
 		return rule.AttrMissing
@@ -161,6 +156,25 @@ func (b *Bundle) runMethod() error {
 		return rule.MethodEPROTONOSUPPORT
 	}
 	return err
+}
+
+// setAttrs processes the user's attributes in their order.
+func (b *Bundle) setAttrs(t *trace.Task) error {
+	n := int(b.priv.numAttrs)
+	if t != nil {
+		for i := range n {
+			if err := b.tracedSetAttr(t, i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range n {
+		if err := b.setAttr(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *Bundle) runHandler(handler Handler) error {

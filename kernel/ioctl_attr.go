@@ -23,33 +23,20 @@ func (u userAttr) attrData() uint16 { return uint16(u.word >> 48) }
 func (u userAttr) elemID() uint8       { return uint8(u.word >> 48) }
 func (u userAttr) enumReserved() uint8 { return uint8(u.word >> 56) }
 
-// lookupAttr finds the spec of an attribute of the running method: one index
-// into the method's own node of the tree, or a whole lookup where that does
-// not reach. It models uapi_get_attr_for_method.
-func (b *Bundle) lookupAttr(attrKey uint32) *spec.Attr {
+// setAttr processes the user's attribute i. Its spec is one index into the
+// method's own node of the tree, or a whole lookup away where that does not
+// reach, as in uapi_get_attr_for_method. It models uverbs_set_attr.
+//
+// Errors: attr/unknown-mandatory, attr/duplicate, and those of processAttr.
+func (b *Bundle) setAttr(i int) error {
 	p := b.priv
+	u := p.uattr(i)
+	attrKey := spec.KeyAttr(u.id())
 	elm := p.chunk.At(attrKey)
 	if elm == nil {
 		elm = b.file.Device.API.radix.Lookup(p.methodKey | attrKey)
 	}
 	if elm == nil {
-		return nil
-	}
-	return elm.Attr
-}
-
-// setAttr processes the user's attribute i. It models uverbs_set_attr.
-//
-// Errors: attr/unknown-mandatory, attr/duplicate, and those of processAttr.
-func (b *Bundle) setAttr(i int) error {
-	t := b.Trace()
-	u := b.priv.uattr(i)
-	attrKey := spec.KeyAttr(u.id())
-	s := b.lookupAttr(attrKey)
-	if t != nil {
-		b.traceAttr(t, s, u, attrKey, i)
-	}
-	if s == nil {
 		if u.flags()&spec.UVERBS_ATTR_F_MANDATORY != 0 {
 			return rule.AttrUnknownMandatory
 		}
@@ -59,23 +46,30 @@ func (b *Bundle) setAttr(i int) error {
 	if b.present>>bkey&1 != 0 {
 		return rule.AttrDuplicate
 	}
-	span := t.EnterInlined(trace.Uverbs, "uverbs_process_attr")
-	err := b.processAttr(s, u, i, bkey)
-	span.Leave()
-	if err == nil {
-		b.present |= 1 << bkey
+	if err := b.processAttr(elm.Attr, u, i, bkey); err != nil {
+		return err
 	}
-	return err
+	b.present |= 1 << bkey
+	return nil
 }
 
-// traceAttr reports the attribute and its place in the tree.
-func (b *Bundle) traceAttr(t *trace.Task, s *spec.Attr, u userAttr, attrKey uint32, i int) {
-	name := "unknown"
-	if s != nil {
-		name = s.Name
-		t.Note(trace.Node, "attribute", uint64(b.priv.methodKey|attrKey), 0, uint64(attrKey))
+// tracedSetAttr is setAttr that reports the attribute, its place in the tree
+// and the functions that deal with it.
+func (b *Bundle) tracedSetAttr(t *trace.Task, i int) error {
+	defer t.EnterInlined(trace.Uverbs, "uverbs_set_attr").Leave()
+	u := b.priv.uattr(i)
+	attrKey := spec.KeyAttr(u.id())
+	elm := b.file.Device.API.radix.Lookup(b.priv.methodKey | attrKey)
+	if elm == nil {
+		t.Note(trace.Attr, "unknown", uint64(u.id()), uint64(u.len()), uint64(i))
+		return b.setAttr(i)
 	}
-	t.Note(trace.Attr, name, uint64(u.id()), uint64(u.len()), uint64(i))
+	t.Note(trace.Node, "attribute", uint64(b.priv.methodKey|attrKey), 0, uint64(attrKey))
+	t.Note(trace.Attr, elm.Attr.Name, uint64(u.id()), uint64(u.len()), uint64(i))
+	if b.present>>spec.BkeyAttr(attrKey)&1 == 0 {
+		defer t.EnterInlined(trace.Uverbs, "uverbs_process_attr").Leave()
+	}
+	return b.setAttr(i)
 }
 
 // processAttr checks the user's attribute against its spec and fetches what is
@@ -84,18 +78,18 @@ func (b *Bundle) traceAttr(t *trace.Task, s *spec.Attr, u userAttr, attrKey uint
 // Errors: attr/…, array/…, and those of the object's lookup or creation.
 func (b *Bundle) processAttr(s *spec.Attr, u userAttr, i int, bkey uint32) error {
 	e := &b.attrs[bkey]
-	e.spec = s
 	switch s.Type {
+	case spec.TypePtrIn, spec.TypePtrOut:
+		return b.processPtr(e, s, s, u, i)
 	case spec.TypeEnumIn:
 		member, err := enumMember(s, u)
 		if err != nil {
 			return err
 		}
 		e.enum = u.elemID()
-		return b.processPtr(e, member, u, i)
-	case spec.TypePtrIn, spec.TypePtrOut:
-		return b.processPtr(e, s, u, i)
+		return b.processPtr(e, s, member, u, i)
 	case spec.TypeIDR, spec.TypeFD:
+		e.spec = s
 		return b.processObject(e, u, i, bkey)
 	case spec.TypeRawFD:
 		if u.attrData() != 0 || u.len() != 0 || int64(u.data) < math.MinInt32 || int64(u.data) > math.MaxInt32 {
@@ -104,6 +98,7 @@ func (b *Bundle) processAttr(s *spec.Attr, u userAttr, i int, bkey uint32) error
 		e.data = u.data
 		return nil
 	case spec.TypeIDRsArray:
+		e.spec = s
 		return b.processIDRsArray(e, u, bkey)
 	}
 	return rule.AttrType
@@ -124,30 +119,36 @@ func enumMember(s *spec.Attr, u userAttr) (*spec.Attr, error) {
 	return member, nil
 }
 
-// processPtr checks a pointer's length against val, the attribute's own spec
-// or that of the selected enum member.
-func (b *Bundle) processPtr(e *attr, val *spec.Attr, u userAttr, i int) error {
-	if e.spec.Type != spec.TypePtrOut && u.len() > val.Len && val.ZeroTrailing && !b.isCleared(u, val.Len) {
+// processPtr checks a pointer's length against val, which is the attribute's own
+// spec s or that of the selected enum member.
+func (b *Bundle) processPtr(e *attr, s, val *spec.Attr, u userAttr, i int) error {
+	n := u.len()
+	if n > val.Len && val.ZeroTrailing && s.Type != spec.TypePtrOut && !b.isCleared(u, val.Len) {
 		return rule.AttrTrailingNonzero
 	}
-	if u.len() < val.MinLen {
+	if n < val.MinLen {
 		return rule.AttrTooShort
 	}
-	if !val.ZeroTrailing && u.len() > val.Len {
+	if n > val.Len && !val.ZeroTrailing {
 		return rule.AttrTooLong
 	}
-	if e.spec.Type != spec.TypeEnumIn && u.attrData() != 0 {
+	if u.attrData() != 0 && s.Type != spec.TypeEnumIn {
 		return rule.AttrReserved
 	}
-	e.index, e.len, e.data = uint16(i), u.len(), u.data
-	if !val.AllocAndCopy || e.isInline() {
-		return nil
+	e.data, e.len, e.index = u.data, n, uint16(i)
+	if val.AllocAndCopy && !e.isInline() {
+		return b.copyIn(e)
 	}
-	copied, err := b.Alloc(int(u.len()))
+	return nil
+}
+
+// copyIn copies a pointer's data for a handler that wants it whole.
+func (b *Bundle) copyIn(e *attr) error {
+	copied, err := b.Alloc(int(e.len))
 	if err != nil {
 		return err
 	}
-	if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, copied, copyuser.Addr(u.data)) {
+	if !copyuser.CopyFromUser(b.Trace(), b.task.Mem, copied, copyuser.Addr(e.data)) {
 		return rule.AttrDataFault
 	}
 	e.copied = copied

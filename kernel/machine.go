@@ -43,8 +43,8 @@ type node struct {
 // An Option says what machine NewMachine makes.
 type Option func(*Machine)
 
-// Version has the machine run that version of the kernel, instead of
-// spec.Linux6_12.
+// Version has the machine run that version of the kernel. Without it, or if k is
+// nil, it runs spec.Linux6_12.
 func Version(k *spec.Kernel) Option { return func(m *Machine) { m.kernel = k } }
 
 // ExclusiveNetNS has each device belong to one network namespace
@@ -55,9 +55,12 @@ func ExclusiveNetNS(m *Machine) { m.exclusiveNetNS = true }
 // NewMachine returns a machine without devices whose core understands the
 // definitions: those of package methods.
 func NewMachine(core Definitions, opts ...Option) *Machine {
-	m := &Machine{core: core, kernel: spec.Linux6_12}
+	m := &Machine{core: core}
 	for _, o := range opts {
 		o(m)
+	}
+	if m.kernel == nil {
+		m.kernel = spec.Linux6_12
 	}
 	return m
 }

@@ -97,6 +97,7 @@ func TestCorpus(t *testing.T) {
 					t.Parallel()
 					r := player.Play(new(model.Model), c, player.Options{Repeat: repeat()})
 					id := f.name + "/" + c.Name
+					shown.note(id, r)
 					switch {
 					case update.wanted && !demanded(f.name, c):
 						update.note(id, r)

@@ -111,6 +111,10 @@ type Device struct {
 	mkeyVar       atomic.Uint32
 	slowPathMutex trace.Mutex
 	xrcdn         [2]uint32
+	devr          devResources
+	delayDropLock trace.Mutex
+	delayDrop     bool // the device has been told how long to wait
+	srqs          srqTable
 	vars          varTable
 	memic         memicTable
 	icm           icmTable
@@ -131,7 +135,8 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	cfg = cfg.withDefaults()
 	d := &Device{cfg: cfg, machine: m, Bus: new(Bus), compEQs: make([]atomic.Pointer[compEQ], cfg.CompVectors)}
 	d.compLock.Name, d.slowPathMutex.Name = "comp_lock", "slow_path_mutex"
-	d.rl.lock.Name = "rl_lock"
+	d.rl.lock.Name, d.delayDropLock.Name = "rl_lock", "delay_drop.lock"
+	d.devr.cqLock.Name, d.devr.srqLock.Name = "cq_lock", "srq_lock"
 	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, Interrupt: d.interrupt, Clock: cfg.Clock, Trace: cfg.Trace})
 	d.bar = newBar(d.HW, cfg.Clock)
 	t := cfg.Trace
@@ -300,9 +305,7 @@ func (d *Device) Remove(task *process.Task) error {
 	d.active.Store(false)
 	d.machine.Unregister(task, d.Uverbs)
 	d.devxCleanup(t)
-	for _, n := range d.xrcdn {
-		d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_XRCD, 0, n) //nolint:errcheck // as the kernel does
-	}
+	d.devResCleanup(t)
 	for i := range d.compEQs {
 		if e := d.compEQs[i].Swap(nil); e != nil {
 			d.destroyUnmapEQ(t, &e.eq)

@@ -241,6 +241,13 @@ func (a devxAccess) names(o *uobject.Object, in devxCmd) bool {
 	switch hw := o.HW.(type) {
 	case *core.CQ:
 		return encObjID(ifc.MLX5_CMD_OP_CREATE_CQ, 0, toCQ(hw).cqn) == id
+	case *core.SRQ:
+		s := &toSRQ(hw).coreSRQ
+		return encObjID(srqCommands[s.typ].create, 0, s.srqn) == id
+	case *core.WQ:
+		return encObjID(ifc.MLX5_CMD_OP_CREATE_RQ, 0, hw.WQNum) == id
+	case *core.RWQIndTable:
+		return encObjID(ifc.MLX5_CMD_OP_CREATE_RQT, 0, hw.TblNum) == id
 	case *devxObj:
 		if in.opcode() == ifc.MLX5_CMD_OP_QUERY_FLOW_COUNTER && hw.bulk != 0 {
 			return hw.objID <= id && id < hw.objID+hw.bulk

@@ -299,6 +299,7 @@ func (d *Device) asyncInt(t *trace.Task, e *eq) {
 		if eqe.Type == ifc.MLX5_EVENT_TYPE_CQ_ERROR {
 			d.cqErrEvent(t, &eqe)
 		}
+		d.srqEventNotifier(t, &eqe)
 		d.devxEventNotifier(t, &eqe, e.entry[:])
 		e.consIndex++
 	}

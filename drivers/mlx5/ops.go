@@ -57,10 +57,10 @@ func (d *Device) devOps() core.DeviceOps {
 		CreateUserAH: d.createUserAH,
 		DestroyAH:    destroyAH,
 
-		CreateSRQ:   createSRQ,
-		ModifySRQ:   modifySRQ,
-		QuerySRQ:    querySRQ,
-		DestroySRQ:  destroySRQ,
+		CreateSRQ:   d.createSRQ,
+		ModifySRQ:   d.modifySRQ,
+		QuerySRQ:    d.querySRQ,
+		DestroySRQ:  d.destroySRQ,
 		PostSRQRecv: postSRQRecv,
 
 		CreateQP:    createQP,
@@ -91,8 +91,8 @@ func (d *Device) dmOps(ops *core.DeviceOps) {
 
 // commonROCEOps is mlx5_ib_dev_common_roce_ops.
 func (d *Device) commonROCEOps(ops *core.DeviceOps) {
-	ops.CreateWQ, ops.ModifyWQ, ops.DestroyWQ = createWQ, modifyWQ, destroyWQ
-	ops.CreateRWQIndTable, ops.DestroyRWQIndTable = createRWQIndTable, destroyRWQIndTable
+	ops.CreateWQ, ops.ModifyWQ, ops.DestroyWQ = d.createWQ, d.modifyWQ, d.destroyWQ
+	ops.CreateRWQIndTable, ops.DestroyRWQIndTable = d.createRWQIndTable, d.destroyRWQIndTable
 }
 
 // flowOps is flow_ops of drivers/infiniband/hw/mlx5/fs.c.

@@ -42,12 +42,6 @@ func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) 
 	return nil, rule.MLX5Unmodelled
 }
 
-// Shared receive queues.
-func createSRQ(*core.SRQ, *core.SRQInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
-func modifySRQ(*core.SRQ, *core.SRQAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
-func querySRQ(*process.Task, *core.SRQ, *core.SRQAttr) error        { return rule.MLX5Unmodelled }
-func destroySRQ(*core.SRQ, *core.Udata) error                       { return rule.MLX5Unmodelled }
-
 // Queue pairs.
 func createQP(*core.QP, *core.QPInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
 func modifyQP(*core.QP, *core.QPAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
@@ -57,17 +51,6 @@ func queryQP(*process.Task, *core.QP, *core.QPAttr, uint32, *core.QPInitAttr) er
 func destroyQP(*core.QP, *core.Udata) error                       { return rule.MLX5Unmodelled }
 func attachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
 func detachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
-
-// Receive work queues and what spreads packets over them.
-func createWQ(*core.PD, *core.WQInitAttr, *core.Udata) (*core.WQ, error) {
-	return nil, rule.MLX5Unmodelled
-}
-func modifyWQ(*core.WQ, *core.WQAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
-func destroyWQ(*core.WQ, *core.Udata) error                      { return rule.MLX5Unmodelled }
-func createRWQIndTable(*core.RWQIndTable, *core.RWQIndTableInitAttr, *core.Udata) error {
-	return rule.MLX5Unmodelled
-}
-func destroyRWQIndTable(*process.Task, *core.RWQIndTable) error { return rule.MLX5Unmodelled }
 
 // Steering and its counters.
 func createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {

@@ -19,11 +19,12 @@ import (
 // cgroupRoot is where control groups of version 2 are.
 const cgroupRoot = "/sys/fs/cgroup"
 
-// cgroup is a control group that a case has made.
-type cgroup struct{ dir string }
+// cgroup is a control group that a case has made, and the RDMA device that it
+// limits.
+type cgroup struct{ dir, ibdev string }
 
 // newCgroup makes an empty group with an RDMA controller.
-func newCgroup() (*cgroup, error) {
+func newCgroup(ibdev string) (*cgroup, error) {
 	if err := os.WriteFile(filepath.Join(cgroupRoot, "cgroup.subtree_control"), []byte("+rdma"), 0); err != nil {
 		return nil, &player.Unplayable{Op: "cgroup", Reason: fmt.Sprintf("%s has no RDMA controller: %v", cgroupRoot, err)}
 	}
@@ -31,12 +32,16 @@ func newCgroup() (*cgroup, error) {
 	if err != nil {
 		return nil, noErrno(err)
 	}
-	return &cgroup{dir}, nil
+	return &cgroup{dir, ibdev}, nil
 }
 
-// remove takes the group away; the kernel may take a moment to let it go.
+// remove takes the group away; the kernel may take a moment to let it go. The
+// limits go first: with them in place the device keeps a pointer to the group
+// (rdmacg_css_offline in kernel/cgroup/rdma.c frees no pool), which its removal
+// follows.
 func (g *cgroup) remove() {
 	const tries = 50
+	write(g.dir, "rdma.max", g.ibdev+" hca_handle=max hca_object=max") //nolint:errcheck // it may have none
 	for range tries {
 		if unix.Rmdir(g.dir) == nil {
 			return
@@ -62,7 +67,7 @@ var errNoGroup = &player.Unplayable{Op: "cgroup", Reason: "the process has enter
 func (t *Task) EnterCgroup(max string) (err error) {
 	m := t.m
 	if m.group == nil {
-		if m.group, err = newCgroup(); err != nil {
+		if m.group, err = newCgroup(m.target.ibdev); err != nil {
 			return err
 		}
 	}

@@ -38,7 +38,7 @@ func (m *Machine) boot(c *casefile.Case) (err error) {
 		}
 		return m.first.makeScratch()
 	}
-	if err := os.Chmod(nodeOf(m.target.ibdev), 0o666); err != nil {
+	if err := os.Chmod(m.target.node(), 0o666); err != nil {
 		return noErrno(err)
 	}
 	if m.agent, err = startAgent(); err != nil {
@@ -50,7 +50,7 @@ func (m *Machine) boot(c *casefile.Case) (err error) {
 
 // makeWhole brings back a device that a case has removed.
 func (m *Machine) makeWhole() error {
-	if nodeOf(m.target.ibdev) != "" {
+	if m.target.node() != "" {
 		return nil
 	}
 	if err := m.Add(); err != nil {
@@ -94,7 +94,7 @@ func (m *Machine) Netdev(up bool) error {
 }
 
 // Chmod implements player.Machine.
-func (m *Machine) Chmod(mode uint32) error { return unix.Chmod(nodeOf(m.target.ibdev), mode) }
+func (m *Machine) Chmod(mode uint32) error { return unix.Chmod(m.target.node(), mode) }
 
 func lacks(op string) error {
 	return &player.Unplayable{Op: op, Reason: "no driver of a real device does that for the player"}

@@ -5,6 +5,7 @@ package device
 import (
 	"fmt"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"uverbsim/casefile"
@@ -15,6 +16,7 @@ import (
 type Target struct {
 	ibdev  string        // the RDMA device behind it
 	netdev string        // the network device below that, if any
+	last   atomic.Value  // where the node was when it was last looked for
 	turn   chan struct{} // holds a token while no case is played
 }
 
@@ -34,6 +36,19 @@ func New(path string) (*Target, error) {
 	t := &Target{ibdev: name, netdev: parentOf(name), turn: make(chan struct{}, 1)}
 	t.turn <- struct{}{}
 	return t, nil
+}
+
+// node is the device's node now, "" when there is none. Its number may change
+// when the device is made anew.
+func (t *Target) node() string {
+	if last, _ := t.last.Load().(string); last != "" {
+		if name, err := ibdevOf(last); err == nil && name == t.ibdev {
+			return last
+		}
+	}
+	found := nodeOf(t.ibdev)
+	t.last.Store(found)
+	return found
 }
 
 // turnLimit is how long a case waits for the one before it.

@@ -101,7 +101,7 @@ func (t *Task) Thread() player.Task {
 
 // Open implements player.Files.
 func (t *Task) Open(flags int) (int, error) {
-	node := nodeOf(t.m.target.ibdev)
+	node := t.m.target.node()
 	if node == "" {
 		return -1, unix.ENOENT
 	}

@@ -140,7 +140,7 @@ func runJob() error {
 	}
 	cmd := exec.Command(c.Program, c.Args...)
 	cmd.Dir = "/" + jobDir
-	cmd.Env = []string{"HOME=/tmp", "PATH=/"}
+	cmd.Env = []string{"HOME=/tmp", "PATH=/", "GOGC=400"} // there is memory, and time is dear
 	stdout, err := port(1)
 	if err != nil {
 		return err

@@ -1,0 +1,185 @@
+package sim_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/casefile"
+	"uverbsim/kernel"
+	"uverbsim/sim_test/model"
+	"uverbsim/spec"
+	"uverbsim/trace"
+)
+
+var stormTime = flag.Duration("storm", 500*time.Millisecond, "how long each storm of TestStorm lasts")
+
+func nodeOf(d *kernel.Device) string { return fmt.Sprintf("/dev/infiniband/uverbs%d", d.Num) }
+
+// storms are the devices that TestStorm has.
+var storms = []struct {
+	name     string
+	c        casefile.Case
+	removals bool // the device comes and goes meanwhile
+}{
+	{"rxe", casefile.Case{Driver: "rxe"}, false},
+	{"stub", casefile.Case{Driver: "stub", Device: &casefile.Device{Has: stubHas}}, true},
+	{"mlx5", casefile.Case{Driver: "mlx5"}, true},
+}
+
+var stubHas = []string{"disassociate_ucontext", "mmap", "modify_cq", "resize_cq", "poll_cq", "req_notify_cq", "create_qp", "modify_qp",
+	"query_qp", "post_send", "post_recv", "create_srq", "destroy_srq", "modify_srq", "query_srq", "alloc_mw", "create_wq", "modify_wq"}
+
+// TestStorm has several threads of a process, and its children, do all sorts of
+// things with the same descriptors, while events happen and, where the driver
+// can do that, the device is taken away and comes back. Nothing may panic,
+// race or hang, and when all is closed the books are as at the start.
+func TestStorm(t *testing.T) {
+	for _, s := range storms {
+		t.Run(s.name, func(t *testing.T) {
+			seed := rand.Uint64()
+			t.Logf("seed %d", seed)
+			storm(t, &s.c, s.removals, seed)
+		})
+	}
+}
+
+func storm(t *testing.T, c *casefile.Case, removals bool, seed uint64) {
+	booted, err := new(model.Model).Boot(c)
+	require.NoError(t, err)
+	m := booted.(*model.Machine)
+	before := m.Books()
+	driver, ok := casefile.DriverID(c.Driver)
+	require.True(t, ok)
+	proc := m.Process().(*model.Task).Process()
+
+	const threads = 4
+	var workers []*rabble
+	var made loot
+	for i := range threads {
+		w, err := newRabble(m, proc.NewTask(nil), driver, &made, seed+uint64(i))
+		require.NoError(t, err)
+		workers = append(workers, w)
+	}
+	stop := make(chan struct{})
+	var steps atomic.Int64
+	var working, around sync.WaitGroup
+	for _, w := range workers {
+		working.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					w.leave()
+					steps.Add(int64(n))
+					return
+				default:
+					w.step()
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	around.Go(func() { happen(m, done) })
+	around.Go(func() { interrupt(workers, done) })
+	if removals {
+		around.Go(func() { comeAndGo(t, m, stop) })
+	}
+	time.Sleep(*stormTime)
+	close(stop)
+	within(t, "the threads", working.Wait)
+	close(done)
+	within(t, "what happens around them", around.Wait)
+	t.Logf("%d steps; what worked: %v", steps.Load(), made.worked)
+	for _, what := range []string{"a CQ", "UVERBS_METHOD_CQ_DESTROY", fmt.Sprint("command ", spec.IB_USER_VERBS_CMD_ALLOC_PD), "UVERBS_METHOD_PD_DESTROY"} {
+		require.NotZerof(t, made.worked[what], "no %s worked", what)
+	}
+
+	within(t, "the shutdown", m.Shutdown)
+	after := m.Books()
+	before.Processes, after.Processes = nil, nil
+	delete(before.Hardware, "eq")
+	delete(after.Hardware, "eq")
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("the books at the start (-) and when all is closed (+):\n%s", d)
+	}
+}
+
+// within fails the test where f takes unreasonably long.
+func within(t *testing.T, what string, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		f()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		panic(what + " hang")
+	}
+}
+
+// happen has the device do its own work, and events.
+func happen(m *model.Machine, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(100 * time.Microsecond):
+		}
+		if s, ok := m.Driver.(model.Stepper); ok {
+			s.Step(nil)
+		}
+		if e, ok := m.Driver.(interface {
+			Event(t *trace.Task, object string, index int, typ string) error
+		}); ok {
+			for _, what := range []string{"cq", "qp", "port"} {
+				e.Event(nil, what, 0, "comp") //nolint:errcheck // there may be no such object
+			}
+		}
+	}
+}
+
+// interrupt ends the waits of reads that wait for what never comes.
+func interrupt(workers []*rabble, done <-chan struct{}) {
+	for {
+		select {
+		case <-done:
+			return
+		case <-time.After(time.Millisecond):
+			for _, w := range workers {
+				w.task.Interrupt()
+			}
+		}
+	}
+}
+
+// comeAndGo takes the device away and brings it back.
+func comeAndGo(t *testing.T, m *model.Machine, stop <-chan struct{}) {
+	remover := m.Process().Thread()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+		old := m.Driver.Device()
+		if err := m.Remove(remover); err != nil {
+			t.Error(err)
+		}
+		if n := old.OpenFiles(); n != 0 {
+			t.Errorf("%d files are in the list of a device that is gone", n)
+		}
+		if err := m.Add(); err != nil {
+			t.Error(err)
+			return
+		}
+	}
+}
