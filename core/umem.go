@@ -88,7 +88,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		mm.SubPinnedVM(int64(n))
 		return nil, rule.UmemMemlockLimit
 	}
-	pin, err := pinUser(t, dev.Kernel, mm, addr, size, access)
+	pin, err := pinUser(t, dev.Kernel, mm, copyuser.Addr(addr).PageDown(), n<<copyuser.PageShift, access)
 	if err != nil {
 		mm.SubPinnedVM(int64(n))
 		return nil, err
@@ -97,15 +97,17 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, Writable: writable, mm: mm}, nil
 }
 
-func pinUser(t *trace.Task, k *spec.Kernel, mm *copyuser.AddressSpace, addr, size uint64, access uint32) (*copyuser.Pin, error) {
+// pinUser pins whole pages: of a buffer without a length but inside of a page
+// there is one.
+func pinUser(t *trace.Task, k *spec.Kernel, mm *copyuser.AddressSpace, from copyuser.Addr, size uint64, access uint32) (*copyuser.Pin, error) {
 	if t.Fail(trace.Pin, "pin_user_pages_fast") {
 		return nil, rule.UmemNoMemory
 	}
 	writable := access&accessWritable != 0
 	if !writable && !k.Has(spec.UmemPinByAccess) {
-		return mm.PinForced(copyuser.Addr(addr), size)
+		return mm.PinForced(from, size)
 	}
-	return mm.Pin(copyuser.Addr(addr), size, writable)
+	return mm.Pin(from, size, writable)
 }
 
 // CheckRereg says whether the memory, as it is pinned, can be used with other

@@ -104,15 +104,14 @@ func (m *Machine) Register(dev *core.Device, driver Definitions) (*Device, error
 // Unregister removes a device, as when its driver goes. A driver that can take
 // its device from running users (disassociate_ucontext) does, and Unregister
 // returns when that is done; otherwise it waits until the last file is closed.
-// It models ib_uverbs_remove_one.
+// A device that was removed before is left alone. It models
+// ib_uverbs_remove_one.
 func (m *Machine) Unregister(task *process.Task, d *Device) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_remove_one").Leave()
-	m.mu.Lock()
-	if n := m.nodes[d.Num]; n != nil && n.dev == d {
-		m.nodes[d.Num] = nil
+	if !m.removeNode(d) {
+		return
 	}
-	m.mu.Unlock()
 	dev := d.ibDev.Load()
 	if dev.Ops.DisassociateUcontext != nil {
 		d.freeHWResources(task)
@@ -121,6 +120,18 @@ func (m *Machine) Unregister(task *process.Task, d *Device) {
 	}
 	d.put()
 	<-d.comp
+}
+
+// removeNode takes the device's node away and says whether it was there.
+func (m *Machine) removeNode(d *Device) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := m.nodes[d.Num]
+	if n == nil || n.dev != d {
+		return false
+	}
+	m.nodes[d.Num] = nil
+	return true
 }
 
 // freeHWResources ends all that the device does for its files, in the order in

@@ -13,6 +13,7 @@ import (
 	"uverbsim/rule"
 	"uverbsim/spec"
 	"uverbsim/trace"
+	"uverbsim/uobject"
 )
 
 const rigNode = nodePrefix + "0"
@@ -178,6 +179,7 @@ func TestRegister(t *testing.T) {
 	p := m.NewProcess(process.Options{})
 	m.Unregister(p.MainTask(), devs[1])
 	require.Nil(t, m.Device(nodePrefix+"1"))
+	m.Unregister(p.MainTask(), devs[1]) // once more does nothing
 	d, err := m.Register(dev("again"), Definitions{})
 	require.NoError(t, err)
 	require.Equal(t, 1, d.Num)
@@ -265,6 +267,16 @@ func TestUnregister(t *testing.T) {
 	require.Equal(t, error(rule.MethodDisassociated), p.ioctl())
 	require.NoError(t, p.p.Close(p.fd))
 	require.Equal(t, int64(1), p.d.refs.Load(), "the second file's")
+}
+
+// TestListedFileIsReady: a removal that finds a file in the device's list before
+// its open has returned can end it.
+func TestListedFileIsReady(t *testing.T) {
+	r := newRig(t, nil)
+	f, err := r.d.newFile(r.p.MainTask())
+	require.NoError(t, err)
+	require.Equal(t, 2, r.d.OpenFiles())
+	f.destroyAll(r.p.MainTask(), uobject.RemoveDriverRemove)
 }
 
 // TestCloseWhileInUse: the file goes when the call that holds it returns.

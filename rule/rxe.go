@@ -119,6 +119,9 @@ var (
 	RxeAddrFamily = add(Rule{"rxe/addr-family", syscall.EINVAL, "rdma_resolve_ip", "drivers/infiniband/core/addr.c",
 		"One of the source and destination GIDs is an IPv4 address and the other is not.",
 		"Choose an sgid_index whose GID is of the same family as the destination."})
+	RxeAddrNoRoute = add(Rule{"rxe/addr-no-route", syscall.ENETUNREACH, "addr6_resolve", "drivers/infiniband/core/addr.c",
+		"No route leads to the destination's IPv6 address: it is neither link-local nor a group's.",
+		"Choose a destination GID on the interface's network, such as one that begins with fe80."})
 	RxeAHFault = add(Rule{"rxe/ah-fault", syscall.EFAULT, "rxe_create_ah", rxeVerbs,
 		"The place in the driver's response where the handle's number goes cannot be written.",
 		"Pass the address of writable memory."})

@@ -36,6 +36,10 @@ var effects = []*effect{
 		of: func(s *casefile.Step, r *rule.Rule) bool {
 			return makesContext(s) && isOneOf(r, rule.AttrOutputFault, rule.AttrFlagFault)
 		}},
+	{why: "EX_MODIFY_WQ with a state that does not exist: the work queue stays locked for reading",
+		of: func(_ *casefile.Step, r *rule.Rule) bool {
+			return isOneOf(r, rule.CmdWQModifyState, rule.CmdWQModifyCurState)
+		}},
 	{why: "a read into memory that cannot be written: the event is off the queue by then",
 		of: func(_ *casefile.Step, r *rule.Rule) bool { return r == rule.EventFault }},
 }

@@ -4,6 +4,8 @@ import (
 	"flag"
 	"os"
 	"testing"
+
+	"uverbsim/sim_test/device"
 )
 
 // atOnce is how many cases are played at once, unless -parallel says otherwise:
@@ -11,6 +13,7 @@ import (
 const atOnce = "16"
 
 func TestMain(m *testing.M) {
+	device.ServeAgent()
 	flag.Parse()
 	given := false
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })

@@ -28,10 +28,24 @@ var storms = []struct {
 	name     string
 	c        casefile.Case
 	removals bool // the device comes and goes meanwhile
+	faults   bool // steps in the kernel fail now and then
 }{
-	{"rxe", casefile.Case{Driver: "rxe"}, false},
-	{"stub", casefile.Case{Driver: "stub", Device: &casefile.Device{Has: stubHas}}, true},
-	{"mlx5", casefile.Case{Driver: "mlx5"}, true},
+	{"rxe", casefile.Case{Driver: "rxe"}, false, false},
+	{"rxe/faults", casefile.Case{Driver: "rxe"}, false, true},
+	{"stub", casefile.Case{Driver: "stub", Device: &casefile.Device{Has: stubHas}}, true, false},
+	{"stub/faults", casefile.Case{Driver: "stub", Device: &casefile.Device{Has: stubHas}}, true, true},
+	{"mlx5", casefile.Case{Driver: "mlx5"}, true, false},
+}
+
+// unlucky is the seam of a thread whose steps fail now and then, once it is on.
+type unlucky struct {
+	on  bool
+	rng *rand.Rand
+}
+
+func (*unlucky) Event(*trace.Task, *trace.Event) {}
+func (u *unlucky) Fail(*trace.Task, trace.Step, string) bool {
+	return u.on && u.rng.IntN(100) == 0
 }
 
 var stubHas = []string{"disassociate_ucontext", "mmap", "modify_cq", "resize_cq", "poll_cq", "req_notify_cq", "create_qp", "modify_qp",
@@ -46,12 +60,12 @@ func TestStorm(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			seed := rand.Uint64()
 			t.Logf("seed %d", seed)
-			storm(t, &s.c, s.removals, seed)
+			storm(t, &s.c, s.removals, s.faults, seed)
 		})
 	}
 }
 
-func storm(t *testing.T, c *casefile.Case, removals bool, seed uint64) {
+func storm(t *testing.T, c *casefile.Case, removals, faults bool, seed uint64) {
 	booted, err := new(model.Model).Boot(c)
 	require.NoError(t, err)
 	m := booted.(*model.Machine)
@@ -64,8 +78,14 @@ func storm(t *testing.T, c *casefile.Case, removals bool, seed uint64) {
 	var workers []*rabble
 	var made loot
 	for i := range threads {
-		w, err := newRabble(m, proc.NewTask(nil), driver, &made, seed+uint64(i))
+		luck := &unlucky{rng: rand.New(rand.NewPCG(seed, uint64(i)))}
+		var seam *trace.Task
+		if faults {
+			seam = trace.NewTask(i, luck)
+		}
+		w, err := newRabble(m, proc.NewTask(seam), driver, &made, seed+uint64(i))
 		require.NoError(t, err)
+		luck.on = true
 		workers = append(workers, w)
 	}
 	stop := make(chan struct{})

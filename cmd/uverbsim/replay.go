@@ -14,6 +14,7 @@ import (
 
 	"uverbsim/casefile"
 	"uverbsim/report/replay"
+	"uverbsim/sim_test/device"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 	"uverbsim/spec"
@@ -39,6 +40,7 @@ failed, 2 if a file could not be read.`,
 	f := cmd.Flags()
 	f.StringVar(&r.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
 	f.StringVar(&r.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
+	f.StringVar(&r.target, "target", "", "play on this device node, /dev/infiniband/uverbsN, instead of on the model")
 	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "print every case and every step")
 	f.BoolVar(&r.json, "json", false, "print JSON, one object a line")
@@ -52,8 +54,18 @@ const atOnce = 32
 // replayer are the flags of replay.
 type replayer struct {
 	driver, kernel string
+	target         string
 	only           []string
 	verbose, json  bool
+}
+
+// on returns what the cases are played on, and how many at once.
+func (r *replayer) on(k *spec.Kernel) (player.Target, int, error) {
+	if r.target == "" {
+		return &model.Model{Kernel: k}, atOnce, nil
+	}
+	t, err := device.New(r.target)
+	return t, 1, err
 }
 
 func (r *replayer) run(cmd *cobra.Command, files []string) error {
@@ -68,6 +80,10 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	if len(cases) == 0 {
 		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(r.only, " or "))
 	}
+	target, n, err := r.on(k)
+	if err != nil {
+		return err
+	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := replay.Text(out, r.verbose)
 	if r.json {
@@ -75,7 +91,7 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	}
 	p := newProgress(cmd.ErrOrStderr(), len(cases))
 	passed, i := 0, 0
-	for res := range player.Each(&model.Model{Kernel: k}, cases, atOnce, player.Options{}) {
+	for res := range player.Each(target, cases, n, player.Options{}) {
 		if res.Passed() {
 			passed++
 		}

@@ -10,6 +10,8 @@ var commands = []func() *cobra.Command{
 	newTraceCmd,
 	newRecordCmd,
 	newCompareCmd,
+	newGenCmd,
+	newShrinkCmd,
 }
 
 func newRootCmd() *cobra.Command {

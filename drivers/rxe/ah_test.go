@@ -39,7 +39,8 @@ func TestCreateAH(t *testing.T) {
 }
 
 // TestResolve: an IPv4 destination cannot be reached from the link-local
-// address, as recorded AHs with sgid_index 0 show (EINVAL).
+// address, as recorded AHs with sgid_index 0 show (EINVAL), and an IPv6 address
+// without a route not at all.
 func TestResolve(t *testing.T) {
 	dev, _ := New(Config{})
 	v6, v4 := &dev.GIDs[0], &dev.GIDs[1]
@@ -52,6 +53,10 @@ func TestResolve(t *testing.T) {
 	for _, pair := range [][2]*core.GIDAttr{{v6, v4}, {v4, v6}} {
 		_, _, err = dev.ResolveAddr(nil, pair[0], pair[1].GID)
 		refused(t, rule.RxeAddrFamily, err, "family")
+	}
+	for _, gid := range [][16]byte{{}, {0: 0xfe, 1: 0x80, 5: 1, 15: 1}} {
+		_, _, err = dev.ResolveAddr(nil, v6, gid)
+		refused(t, rule.RxeAddrNoRoute, err, "the recorded found/ah-no-route and found/ah-other-link-local")
 	}
 }
 

@@ -51,6 +51,10 @@ func SetLink(t *trace.Task, dev *core.Device, up bool) {
 // ifindex is the interface's number: the first after the loopback's.
 const ifindex = 2
 
+// linkLocalNet is the network of link-local addresses, fe80::/64, which is the
+// only one that the interface has an IPv6 route to.
+var linkLocalNet = [8]byte{0xfe, 0x80}
+
 // defaultHopLimit is what packets are allowed unless the route says otherwise.
 const defaultHopLimit = 64
 
@@ -61,13 +65,19 @@ type network struct {
 }
 
 // resolve finds the MAC address that packets from one GID to another go to. It
-// models rdma_resolve_ip in drivers/infiniband/core/addr.c for a network where
-// every address has a route.
+// models rdma_resolve_ip in drivers/infiniband/core/addr.c for an interface
+// without a gateway. An IPv4 address is taken to be on the link, as the kernel
+// takes one when the interface is given; an IPv6 address needs a route, and
+// there are those of link-local addresses and of groups.
 //
-// Errors: rxe/addr-family.
+// Errors: rxe/addr-family, rxe/addr-no-route.
 func (n network) resolve(_ *process.Task, sgid *core.GIDAttr, dgid [16]byte) (mac [6]byte, hopLimit uint8, err error) {
-	if netip.AddrFrom16(sgid.GID).Is4In6() != netip.AddrFrom16(dgid).Is4In6() {
+	dst := netip.AddrFrom16(dgid)
+	switch {
+	case netip.AddrFrom16(sgid.GID).Is4In6() != dst.Is4In6():
 		return mac, 0, rule.RxeAddrFamily
+	case !dst.Is4In6() && !dst.IsMulticast() && [8]byte(dgid[:8]) != linkLocalNet:
+		return mac, 0, rule.RxeAddrNoRoute
 	}
 	return n.mac, defaultHopLimit, nil
 }

@@ -55,19 +55,19 @@ func deedOf(name string) deed {
 // weights say how often calls that do something with an object are made, all
 // together.
 var weights = map[key]int{
-	{spec.UVERBS_OBJECT_PD, create}: 10, {spec.UVERBS_OBJECT_CQ, create}: 10, {spec.UVERBS_OBJECT_QP, create}: 12,
-	{spec.UVERBS_OBJECT_SRQ, create}: 8, {spec.UVERBS_OBJECT_MR, create}: 10, {spec.UVERBS_OBJECT_MW, create}: 6,
-	{spec.UVERBS_OBJECT_AH, create}: 6, {spec.UVERBS_OBJECT_COMP_CHANNEL, create}: 2, {spec.UVERBS_OBJECT_ASYNC_EVENT, create}: 2,
+	{spec.UVERBS_OBJECT_PD, create}: 30, {spec.UVERBS_OBJECT_CQ, create}: 30, {spec.UVERBS_OBJECT_QP, create}: 36,
+	{spec.UVERBS_OBJECT_SRQ, create}: 24, {spec.UVERBS_OBJECT_MR, create}: 30, {spec.UVERBS_OBJECT_MW, create}: 18,
+	{spec.UVERBS_OBJECT_AH, create}: 18, {spec.UVERBS_OBJECT_COMP_CHANNEL, create}: 6, {spec.UVERBS_OBJECT_ASYNC_EVENT, create}: 6,
 
-	{spec.UVERBS_OBJECT_PD, destroy}: 3, {spec.UVERBS_OBJECT_CQ, destroy}: 4, {spec.UVERBS_OBJECT_QP, destroy}: 4,
-	{spec.UVERBS_OBJECT_SRQ, destroy}: 4, {spec.UVERBS_OBJECT_MR, destroy}: 4, {spec.UVERBS_OBJECT_MW, destroy}: 3,
-	{spec.UVERBS_OBJECT_AH, destroy}: 3,
+	{spec.UVERBS_OBJECT_PD, destroy}: 9, {spec.UVERBS_OBJECT_CQ, destroy}: 12, {spec.UVERBS_OBJECT_QP, destroy}: 12,
+	{spec.UVERBS_OBJECT_SRQ, destroy}: 12, {spec.UVERBS_OBJECT_MR, destroy}: 12, {spec.UVERBS_OBJECT_MW, destroy}: 9,
+	{spec.UVERBS_OBJECT_AH, destroy}: 9,
 
-	{spec.UVERBS_OBJECT_QP, modify}: 16, {spec.UVERBS_OBJECT_QP, query}: 5, {spec.UVERBS_OBJECT_QP, other}: 4,
-	{spec.UVERBS_OBJECT_SRQ, modify}: 5, {spec.UVERBS_OBJECT_SRQ, query}: 3, {spec.UVERBS_OBJECT_SRQ, other}: 1,
-	{spec.UVERBS_OBJECT_CQ, resize}: 5, {spec.UVERBS_OBJECT_CQ, other}: 4, {spec.UVERBS_OBJECT_CQ, modify}: 1,
-	{spec.UVERBS_OBJECT_MR, modify}: 5, {spec.UVERBS_OBJECT_MR, query}: 4, {spec.UVERBS_OBJECT_MR, other}: 1,
-	{spec.UVERBS_OBJECT_DEVICE, query}: 8, {spec.UVERBS_OBJECT_DEVICE, other}: 3,
+	{spec.UVERBS_OBJECT_QP, modify}: 48, {spec.UVERBS_OBJECT_QP, query}: 15, {spec.UVERBS_OBJECT_QP, other}: 12,
+	{spec.UVERBS_OBJECT_SRQ, modify}: 15, {spec.UVERBS_OBJECT_SRQ, query}: 9, {spec.UVERBS_OBJECT_SRQ, other}: 3,
+	{spec.UVERBS_OBJECT_CQ, resize}: 15, {spec.UVERBS_OBJECT_CQ, other}: 12, {spec.UVERBS_OBJECT_CQ, modify}: 3,
+	{spec.UVERBS_OBJECT_MR, modify}: 15, {spec.UVERBS_OBJECT_MR, query}: 12, {spec.UVERBS_OBJECT_MR, other}: 3,
+	{spec.UVERBS_OBJECT_DEVICE, query}: 24, {spec.UVERBS_OBJECT_DEVICE, other}: 9,
 }
 
 // seldom is the weight of what is not in weights.

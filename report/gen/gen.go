@@ -39,7 +39,7 @@ type maker struct {
 
 // Shape of a case.
 const (
-	leastSteps, mostSteps = 4, 16 // besides those that open files
+	leastSteps, mostSteps = 4, 14 // besides those that open files
 	secondFile            = 0.2
 	mutated               = 0.55 // of the cases
 	mostMutations         = 3

@@ -143,8 +143,9 @@ func (b *binding) in(at *spec.Attr, x *casefile.Attr) {
 	x.Data = casefile.PtrTo(m.buffer(casefile.Buf{Data: data, Len: n}), 0)
 }
 
-// ends are the ends of the names of outputs that vary.
-var ends = []string{"_LKEY", "_RKEY", "_QP_NUM", "_SRQ_NUM"}
+// ends are the ends of the names of outputs that vary. What an MR is known by
+// is an address.
+var ends = []string{"_LKEY", "_RKEY", "_IOVA", "_QP_NUM", "_SRQ_NUM"}
 
 // out gives the kernel room.
 func (b *binding) out(at *spec.Attr, x *casefile.Attr) {

@@ -334,5 +334,6 @@ func (t *Task) Exit() {
 		return
 	}
 	awaitExit(t.pidfd)
+	t.err = errGone // the parent has the lane's other end open, too
 	t.parent.do(unix.SYS_WAIT4, args{uintptr(t.pid)}) //nolint:errcheck // it has exited
 }

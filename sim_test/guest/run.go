@@ -8,9 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -25,7 +28,8 @@ type Job struct {
 	// Args are its arguments.
 	Program string
 	Args    []string
-	// Files are put into the directory that the program runs in, by name.
+	// Files are put into the directory that the program runs in, by name, which
+	// may be one in a directory below that.
 	Files map[string][]byte
 
 	CPUs   int           // 0: one
@@ -198,8 +202,11 @@ func (j *Job) initramfs(file string) error {
 		return err
 	}
 	c.file(commandFile, 0o644, text)
-	for name, b := range j.Files {
-		c.file(jobDir+"/"+name, 0o644, b)
+	for _, name := range slices.Sorted(maps.Keys(j.Files)) {
+		if dir := path.Dir(name); dir != "." {
+			c.dir(jobDir + "/" + dir)
+		}
+		c.file(jobDir+"/"+name, 0o644, j.Files[name])
 	}
 	if err := j.modules(c); err != nil {
 		return err

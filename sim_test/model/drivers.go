@@ -185,9 +185,9 @@ func (d *mlx5Driver) Step(t *trace.Task) bool {
 	return dev != nil && dev.Step(t)
 }
 
-// Counts implements Counter. While the device is there they are without its
-// event queues: those are the driver's, which makes one when a completion
-// vector is first used and keeps it.
+// Counts implements Counter. While the device is there they are without what the
+// driver makes for itself when it is first needed and keeps: its event queues,
+// one for each completion vector, and queues that stand in for users'.
 func (d *mlx5Driver) Counts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -195,8 +195,14 @@ func (d *mlx5Driver) Counts() map[string]int {
 		return nil
 	}
 	counts := d.adapter.Counts()
-	if d.dev != nil {
-		delete(counts, "eq")
+	if d.dev == nil {
+		return counts
+	}
+	delete(counts, "eq")
+	for kind, n := range d.dev.OwnCounts() {
+		if counts[kind] -= n; counts[kind] == 0 {
+			delete(counts, kind)
+		}
 	}
 	return counts
 }

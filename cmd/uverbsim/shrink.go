@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"uverbsim/casefile"
+	"uverbsim/report/shrink"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+)
+
+func newShrinkCmd() *cobra.Command {
+	var only []string
+	var g guestFlags
+	cmd := &cobra.Command{
+		Use:   "shrink [flags] FILE...",
+		Short: "Make cases small that model and kernel answer differently",
+		Long: `Shrink takes the cases of each FILE, which the model and a real kernel have to
+answer differently, and leaves out steps, attributes and buffers and makes values
+plain as long as they do. It writes the small cases with the kernel's answers.
+
+Each question to the kernel is a boot of a guest; a case takes about ten.`,
+		Example: `  uverbsim compare --save differing.jsonl cases.jsonl
+  uverbsim shrink differing.jsonl > small.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error {
+			cases, err := readCases(cmd.InOrStdin(), files, only)
+			if err != nil {
+				return err
+			}
+			out := bufio.NewWriter(cmd.OutOrStdout())
+			defer out.Flush()
+			for _, c := range cases {
+				small, err := shrink.Case(c, func(cases []*casefile.Case) ([]bool, error) { return g.differ(cmd, cases) })
+				if err != nil {
+					return fmt.Errorf("%s: %w", c.Name, err)
+				}
+				recorded, err := g.ask(cmd, []*casefile.Case{small})
+				if err != nil {
+					return err
+				}
+				if _, err := recorded[0].WriteTo(out); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&only, "only", nil, "only cases whose names begin with one of these prefixes")
+	g.flags(f)
+	return cmd
+}
+
+// differ says of each case whether the model answers it otherwise than the
+// kernel. Cases are told apart by names of their own for that.
+func (g *guestFlags) differ(cmd *cobra.Command, cases []*casefile.Case) ([]bool, error) {
+	number := map[string]int{}
+	var asked []*casefile.Case
+	for i, c := range cases {
+		k := *c
+		k.Name = fmt.Sprintf("shrink/%d", i)
+		number[k.Name] = i
+		asked = append(asked, &k)
+	}
+	recorded, err := g.ask(cmd, asked)
+	if err != nil {
+		return nil, err
+	}
+	differs := make([]bool, len(cases))
+	i := 0
+	for res := range player.Each(new(model.Model), recorded, atOnce, player.Options{}) {
+		differs[number[recorded[i].Name]] = !res.Passed()
+		i++
+	}
+	return differs, nil
+}
