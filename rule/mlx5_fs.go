@@ -26,6 +26,18 @@ var (
 	MLX5MatcherBusy = add(Rule{"mlx5-flow/matcher-busy", syscall.EBUSY, "flow_matcher_cleanup", mlx5FS,
 		"Flows use the matcher.",
 		"Destroy the flows first."})
+	MLX5AnchorPrivilege = add(Rule{"mlx5-flow/anchor-privilege", syscall.EPERM, "MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
+		"The caller lacks CAP_NET_RAW.",
+		"Run the program with that capability."})
+	MLX5AnchorNoMemory = add(Rule{"mlx5-flow/anchor-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
+		"There was no memory for the anchor.",
+		"Free memory and call again."})
+	MLX5AnchorNoNamespace = add(Rule{"mlx5-flow/anchor-no-namespace", syscall.EOPNOTSUPP, "_get_flow_table", mlx5FS,
+		"The device has no flow tables of that type.",
+		"Use a type of tables that the device has."})
+	MLX5AnchorPriority = add(Rule{"mlx5-flow/anchor-priority", syscall.EINVAL, "__mlx5_create_flow_table", mlx5FSCore,
+		"The priority is above 15.",
+		"Pass a priority between 0 and 15."})
 	MLX5ModHdrUnsupported = add(Rule{"mlx5-flow/modify-header-unsupported", syscall.EOPNOTSUPP,
 		"MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER", mlx5FS,
 		"The device modifies no headers (capability max_modify_header_actions).",

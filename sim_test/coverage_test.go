@@ -34,7 +34,7 @@ var unshownKinds = map[string]bool{
 	"race":   false, // only in a moment that cannot be hit from outside
 	"limit":  false, // only after more calls than a case can hold
 	"format": true,  // by a call that no step of a case can make
-	"open":   true,  // by a case that nobody recorded yet
+	"open":   true,  // by a case that is not recorded, or that the model does not answer
 }
 
 // wantShown is how many in a hundred of the rules that can be met have to be

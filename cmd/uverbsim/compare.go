@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -22,10 +23,10 @@ func newCompareCmd() *cobra.Command {
 		Short: "Compare the model with a real kernel",
 		Long: `Compare records the cases of each FILE on a real kernel, as record does, plays
 them on the model, and prints the cases that the model answers otherwise, step by
-step: "want" is the kernel's answer, "got" the model's. Answers that FILE has are
-not looked at.
+step: "want" is the kernel's answer, "got" the model's. Where FILE has answers, it
+also names the steps that the kernel now answers otherwise.
 
-The exit status is 1 if any case differs, 2 if one could not be played.`,
+The exit status is 1 if anything differs, 2 if a case could not be played.`,
 		Example: `  uverbsim gen --seed 7 --count 1000 > cases.jsonl && uverbsim compare cases.jsonl
   uverbsim compare --save differing.jsonl cases.jsonl`,
 		Args: cobra.MinimumNArgs(1),
@@ -68,6 +69,7 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 		i++
 	}
 	fmt.Fprintf(out, "%d cases: %d answered alike, %d differ\n", len(recorded), len(recorded)-len(differing), len(differing))
+	changed := writeChanged(out, cases, recorded)
 	if err := out.Flush(); err != nil {
 		return err
 	}
@@ -83,10 +85,41 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 	switch {
 	case len(recorded) < len(cases):
 		return fmt.Errorf("the kernel has answered %d of %d cases", len(recorded), len(cases))
-	case len(differing) > 0:
+	case len(differing) > 0 || changed > 0:
 		return errDiffers
 	}
 	return nil
+}
+
+// writeChanged names the steps that the kernel answers otherwise than the cases
+// had it before, and returns how many there are.
+func writeChanged(w io.Writer, before, after []*casefile.Case) int {
+	byName := map[string]*casefile.Case{}
+	for _, c := range after {
+		byName[c.Name] = c
+	}
+	had, changed := 0, 0
+	for _, c := range before {
+		k := byName[c.Name]
+		if k == nil {
+			continue
+		}
+		for i := range c.Steps {
+			s := &c.Steps[i]
+			if s.Got == nil && s.GotAny == nil {
+				continue
+			}
+			had++
+			if !casefile.SameAnswers(s, &k.Steps[i]) {
+				changed++
+				fmt.Fprintf(w, "%s: step %d is answered otherwise than recorded\n", c.Name, i)
+			}
+		}
+	}
+	if had > 0 {
+		fmt.Fprintf(w, "%d of %d recorded steps are answered as recorded\n", had-changed, had)
+	}
+	return changed
 }
 
 // ask records the cases in a guest and reads them back.

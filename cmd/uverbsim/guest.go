@@ -35,8 +35,8 @@ const self = "uverbsim/cmd/uverbsim"
 // jobFile is the name of the case file in the guest.
 const jobFile = "cases.jsonl"
 
-// record has this program record the cases in a guest.
-func (g *guestFlags) record(cmd *cobra.Command, cases []*casefile.Case) ([]byte, error) {
+// record has this program record the cases in a guest, with some more flags.
+func (g *guestFlags) record(cmd *cobra.Command, cases []*casefile.Case, flags ...string) ([]byte, error) {
 	if err := guest.Installed(); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (g *guestFlags) record(cmd *cobra.Command, cases []*casefile.Case) ([]byte,
 	var out bytes.Buffer
 	status, err := guest.Run(ctx, &guest.Job{
 		Kernel: kernel, Init: program,
-		Args:  []string{"record", "--target", guest.DevicePath, jobFile},
+		Args:  append([]string{"record", "--target", guest.DevicePath, jobFile}, flags...),
 		Files: map[string][]byte{jobFile: text},
 		CPUs:  g.cpus, Limit: g.limit,
 		Stdout: &out, Stderr: cmd.ErrOrStderr(),

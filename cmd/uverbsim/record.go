@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,6 +40,7 @@ The exit status is 2 if a case could not be played.`,
 	f := cmd.Flags()
 	f.StringVar(&r.target, "target", "", "play on this device node instead of in a guest")
 	f.StringVarP(&r.output, "output", "o", "", "write to this file (default: the standard output)")
+	f.IntVar(&r.repeat, "repeat", 0, "play a case that is to be repeated at most so often (default: as often as it says)")
 	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	r.guest.flags(f)
 	return cmd
@@ -48,6 +50,7 @@ The exit status is 2 if a case could not be played.`,
 type recorder struct {
 	target, output string
 	only           []string
+	repeat         int
 	guest          guestFlags
 }
 
@@ -66,14 +69,14 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 		out = f
 	}
 	if r.target == "" {
-		text, err := r.guest.record(cmd, cases)
+		text, err := r.guest.record(cmd, cases, "--repeat", strconv.Itoa(r.repeat))
 		if err != nil {
 			return err
 		}
 		_, err = out.Write(text)
 		return err
 	}
-	return recordHere(r.target, cases, out, cmd.ErrOrStderr())
+	return r.here(cases, out, cmd.ErrOrStderr())
 }
 
 // readCases reads the cases of files whose names begin with one of some
@@ -86,17 +89,17 @@ func readCases(stdin io.Reader, files, only []string) ([]*casefile.Case, error) 
 	return cases, err
 }
 
-// recordHere records cases on a device node of this machine. Cases that cannot
-// be played are named and left out.
-func recordHere(path string, cases []*casefile.Case, out, stderr io.Writer) error {
-	target, err := device.New(path)
+// here records cases on a device node of this machine. Cases that cannot be
+// played are named and left out.
+func (r *recorder) here(cases []*casefile.Case, out, stderr io.Writer) error {
+	target, err := device.New(r.target)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
 	kernel, bad := runningKernel(), 0
 	for _, c := range cases {
-		got, err := player.Record(target, c, player.Options{})
+		got, err := player.Record(target, c, player.Options{Repeat: r.repeat})
 		if err != nil {
 			bad++
 			fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)

@@ -41,6 +41,7 @@ failed, 2 if a file could not be read.`,
 	f.StringVar(&r.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
 	f.StringVar(&r.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
 	f.StringVar(&r.target, "target", "", "play on this device node, /dev/infiniband/uverbsN, instead of on the model")
+	f.IntVar(&r.repeat, "repeat", 0, "play a case that is to be repeated so often (default: as often as it says)")
 	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "print every case and every step")
 	f.BoolVar(&r.json, "json", false, "print JSON, one object a line")
@@ -55,6 +56,7 @@ const atOnce = 32
 type replayer struct {
 	driver, kernel string
 	target         string
+	repeat         int
 	only           []string
 	verbose, json  bool
 }
@@ -157,6 +159,9 @@ func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case
 			}
 			if r.driver != "" {
 				c.Driver = r.driver
+			}
+			if c.Repeat > 1 && r.repeat > 0 {
+				c.Repeat = r.repeat
 			}
 			cases, from = append(cases, c), append(from, name)
 		}

@@ -62,6 +62,16 @@ func hwRate(rate uint8) uint8 {
 	return rate + statRateOffset
 }
 
+// fromHWRate models mlx5_to_ib_rate_map in drivers/infiniband/hw/mlx5/qp.c.
+func fromHWRate(hw uint8) uint8 {
+	for rate, h := range hwRates {
+		if h == hw {
+			return rate
+		}
+	}
+	return hw - statRateOffset
+}
+
 // statRateOffset is MLX5_STAT_RATE_OFFSET.
 const statRateOffset = 5
 

@@ -126,6 +126,43 @@ func (c *ucontext) bfregnToUARIndex(t *trace.Task, bfregn uint32, dyn bool) (uin
 	return b.sysPages[page] + bfregn%perPage/nonFPBfregsPerUAR, nil
 }
 
+// allocBfreg chooses a register for a queue pair: one with low latency that no
+// other uses, or else the one of the rest that the fewest use, or else the first,
+// which all may use. It models alloc_bfreg, alloc_high_class_bfreg and
+// alloc_med_class_bfreg in drivers/infiniband/hw/mlx5/qp.c.
+//
+// Errors: mlx5-qp/no-register.
+func (c *ucontext) allocBfreg(t *trace.Task) (uint32, error) {
+	defer t.EnterInlined(moduleIB, "alloc_bfreg").Leave()
+	b := &c.bfregs
+	if b.libUARDyn {
+		return 0, rule.MLX5QPNoRegister
+	}
+	b.lock.Lock(t)
+	defer b.lock.Unlock(t)
+	n := uint32(0)
+	if b.ver >= 2 {
+		all := b.numStaticSysPages * c.dev.uarsPerSysPage(b.libUAR4K) * nonFPBfregsPerUAR
+		firstHigh := all - c.req.NumLowLatencyBfregs
+		if firstHigh > 1 {
+			n = 1
+		}
+		for i := uint32(2); i < firstHigh; i++ {
+			if b.count[i] < b.count[n] {
+				n = i
+			}
+		}
+		for i := firstHigh; i < all; i++ {
+			if b.count[i] == 0 {
+				n = i
+				break
+			}
+		}
+	}
+	b.count[n]++
+	return n, nil
+}
+
 // freeBfreg lets go of a register. It models mlx5_ib_free_bfreg in
 // drivers/infiniband/hw/mlx5/qp.c.
 func (b *bfregInfo) freeBfreg(t *trace.Task, n uint32) {

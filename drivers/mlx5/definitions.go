@@ -19,9 +19,6 @@ func (d *Device) definitions() kernel.Definitions {
 	for _, t := range objectTypes {
 		defs.Types[t.id] = t.attrs
 	}
-	for _, id := range unmodelledTypes {
-		defs.Types[id] = &unmodelledType
-	}
 	for _, m := range methodHandlers {
 		defs.Methods[kernel.MethodID{Object: m.object, Method: m.method}] = m.handler
 	}
@@ -40,6 +37,7 @@ var objectTypes = []struct {
 	{spec.MLX5_IB_OBJECT_VAR, &mmapObjType},
 	{spec.MLX5_IB_OBJECT_PP, &ppObjType},
 	{spec.MLX5_IB_OBJECT_FLOW_MATCHER, &flowMatcherType},
+	{spec.MLX5_IB_OBJECT_STEERING_ANCHOR, &steeringAnchorType},
 	{spec.MLX5_IB_OBJECT_DEVX_OBJ, &devxObjType},
 	{spec.MLX5_IB_OBJECT_DEVX_UMEM, &devxUmemType},
 	{spec.MLX5_IB_OBJECT_DEVX_ASYNC_CMD_FD, &devxCmdType},
@@ -60,6 +58,7 @@ var methodHandlers = []struct {
 	{spec.MLX5_IB_OBJECT_VAR, spec.MLX5_IB_METHOD_VAR_OBJ_ALLOC, varObjAlloc},
 	{spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_METHOD_PP_OBJ_ALLOC, ppObjAlloc},
 	{spec.MLX5_IB_OBJECT_FLOW_MATCHER, spec.MLX5_IB_METHOD_FLOW_MATCHER_CREATE, flowMatcherCreate},
+	{spec.MLX5_IB_OBJECT_STEERING_ANCHOR, spec.MLX5_IB_METHOD_STEERING_ANCHOR_CREATE, steeringAnchorCreate},
 	{spec.UVERBS_OBJECT_FLOW_ACTION, spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER, createModifyHeader},
 	{spec.UVERBS_OBJECT_FLOW_ACTION, spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT, createPacketReformat},
 	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_OTHER, devxOther},

@@ -119,6 +119,7 @@ type Device struct {
 	memic         memicTable
 	icm           icmTable
 	rl            rlTable
+	flows         flowDB
 	whitelistUID  uint16 // devx_whitelist_uid
 	devxEvents    devxEventTable
 }
@@ -135,7 +136,7 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	cfg = cfg.withDefaults()
 	d := &Device{cfg: cfg, machine: m, Bus: new(Bus), compEQs: make([]atomic.Pointer[compEQ], cfg.CompVectors)}
 	d.compLock.Name, d.slowPathMutex.Name = "comp_lock", "slow_path_mutex"
-	d.rl.lock.Name, d.delayDropLock.Name = "rl_lock", "delay_drop.lock"
+	d.rl.lock.Name, d.delayDropLock.Name, d.flows.lock.Name = "rl_lock", "delay_drop.lock", "flow_db.lock"
 	d.devr.cqLock.Name, d.devr.srqLock.Name = "cq_lock", "srq_lock"
 	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, Interrupt: d.interrupt, Clock: cfg.Clock, Trace: cfg.Trace})
 	d.bar = newBar(d.HW, cfg.Clock)
@@ -306,6 +307,7 @@ func (d *Device) Remove(task *process.Task) error {
 	d.machine.Unregister(task, d.Uverbs)
 	d.devxCleanup(t)
 	d.devResCleanup(t)
+	d.cleanupAnchors(t)
 	for i := range d.compEQs {
 		if e := d.compEQs[i].Swap(nil); e != nil {
 			d.destroyUnmapEQ(t, &e.eq)

@@ -246,6 +246,8 @@ func (a devxAccess) names(o *uobject.Object, in devxCmd) bool {
 		return encObjID(srqCommands[s.typ].create, 0, s.srqn) == id
 	case *core.WQ:
 		return encObjID(ifc.MLX5_CMD_OP_CREATE_RQ, 0, hw.WQNum) == id
+	case *core.QP:
+		return toQP(hw.RealQP).hasDevxID(id)
 	case *core.RWQIndTable:
 		return encObjID(ifc.MLX5_CMD_OP_CREATE_RQT, 0, hw.TblNum) == id
 	case *devxObj:

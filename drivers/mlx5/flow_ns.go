@@ -11,12 +11,13 @@ type flowTables struct {
 	support    capability
 	chaining   []capability // FS_CHAINING_CAPS…: what it takes to put one table behind another
 	maxActions capability   // max_modify_header_actions
+	logMaxSize capability   // log_max_ft_size
 	fsType     uint64       // enum fs_flow_table_type of mlx5_core
 }
 
 func newFlowTables(props string, fsType uint64) flowTables {
 	f := flowTables{props: props, support: flow(props + ".ft_support"), maxActions: flow(props + ".max_modify_header_actions"),
-		fsType: fsType}
+		logMaxSize: flow(props + ".log_max_ft_size"), fsType: fsType}
 	for _, name := range []string{"flow_modify_en", "modify_root", "identified_miss_table_mode", "flow_table_modify"} {
 		f.chaining = append(f.chaining, flow(props+"."+name))
 	}

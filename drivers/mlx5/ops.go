@@ -63,14 +63,14 @@ func (d *Device) devOps() core.DeviceOps {
 		DestroySRQ:  d.destroySRQ,
 		PostSRQRecv: postSRQRecv,
 
-		CreateQP:    createQP,
-		ModifyQP:    modifyQP,
-		QueryQP:     queryQP,
-		DestroyQP:   destroyQP,
+		CreateQP:    d.createQP,
+		ModifyQP:    d.modifyQP,
+		QueryQP:     d.queryQP,
+		DestroyQP:   d.destroyQP,
 		PostSend:    postSend,
 		PostRecv:    postRecv,
-		AttachMcast: attachMcast,
-		DetachMcast: detachMcast,
+		AttachMcast: d.attachMcast,
+		DetachMcast: d.detachMcast,
 	}
 }
 

@@ -125,6 +125,30 @@ func (d *Device) rlRemoveRateRaw(t *trace.Task, index uint16) {
 	r.put()
 }
 
+// pacing is a struct mlx5_rate_limit: how fast a send queue may be, and how much
+// it sends at once.
+type pacing struct {
+	rate, maxBurst uint32
+	typicalPkt     uint16
+}
+
+// rlAddRate is rlAddRateRaw for a send queue of the driver's. It models
+// mlx5_rl_add_rate in drivers/net/ethernet/mellanox/mlx5/core/rl.c.
+//
+// Errors: mlx5-rl/…, mlx5-cmd/….
+func (d *Device) rlAddRate(t *trace.Task, p *pacing) (uint16, error) {
+	defer t.Enter(moduleCore, "mlx5_rl_add_rate").Leave()
+	var limit rateLimit
+	be.PutUint32(limit[:], p.rate)
+	be.PutUint32(limit[4:], p.maxBurst)
+	be.PutUint16(limit[10:], p.typicalPkt)
+	var uid uint16
+	if d.caps.has(capPacketPacingUID) {
+		uid = ifc.MLX5_SHARED_RESOURCE_UID
+	}
+	return d.rlAddRateRaw(t, &limit, uid, false)
+}
+
 // Where SET_PP_RATE_LIMIT has the place and the rate.
 const (
 	ppIndexAt = 10

@@ -6,7 +6,6 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
-	"uverbsim/uobject"
 )
 
 // What this driver has and the model lacks. The operations exist, since their
@@ -16,16 +15,6 @@ import (
 // unmodelledMethods are the driver's methods that are outside of the model.
 var unmodelledMethods = []kernel.MethodID{
 	{Object: spec.UVERBS_OBJECT_FLOW, Method: spec.MLX5_IB_METHOD_CREATE_FLOW},
-	{Object: spec.MLX5_IB_OBJECT_STEERING_ANCHOR, Method: spec.MLX5_IB_METHOD_STEERING_ANCHOR_CREATE},
-}
-
-// unmodelledTypes are the driver's objects that nothing in the model makes.
-var unmodelledTypes = []uint16{
-	spec.MLX5_IB_OBJECT_STEERING_ANCHOR,
-}
-
-var unmodelledType = uobject.TypeAttrs{
-	Destroy: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
 }
 
 func unmodelledMethod(*kernel.Bundle) error { return rule.MLX5Unmodelled }
@@ -42,23 +31,11 @@ func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) 
 	return nil, rule.MLX5Unmodelled
 }
 
-// Queue pairs.
-func createQP(*core.QP, *core.QPInitAttr, *core.Udata) error     { return rule.MLX5Unmodelled }
-func modifyQP(*core.QP, *core.QPAttr, uint32, *core.Udata) error { return rule.MLX5Unmodelled }
-func queryQP(*process.Task, *core.QP, *core.QPAttr, uint32, *core.QPInitAttr) error {
-	return rule.MLX5Unmodelled
-}
-func destroyQP(*core.QP, *core.Udata) error                       { return rule.MLX5Unmodelled }
-func attachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
-func detachMcast(*process.Task, *core.QP, [16]byte, uint16) error { return rule.MLX5Unmodelled }
-
-// Steering and its counters.
+// Flows, and the counters that are bound to them.
 func createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {
 	return nil, rule.MLX5Unmodelled
 }
-func destroyFlow(*process.Task, *core.Flow) error         { return rule.MLX5Unmodelled }
-func createCounters(*core.Counters, core.Attrs) error     { return rule.MLX5Unmodelled }
-func destroyCounters(*process.Task, *core.Counters) error { return rule.MLX5Unmodelled }
+func destroyFlow(*process.Task, *core.Flow) error { return rule.MLX5Unmodelled }
 func readCounters(*core.Counters, *core.CountersReadAttr, core.Attrs) error {
 	return rule.MLX5Unmodelled
 }

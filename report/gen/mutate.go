@@ -192,9 +192,16 @@ func (m *maker) attrMutation(a *casefile.Ioctl) string {
 		return "attributes shuffled"
 	case 6, 7:
 		x.Data = m.badAddress()
+		if isCommand(a, x) && x.Data.Name == "null" {
+			x.Data = casefile.NumberOf(noCommand)
+		}
 		return at("at a bad address")
 	case 8:
-		x.Data = casefile.NumberOf(pick(m, []uint64{0, 1, 2, 3, 7, 100, 1 << 31, math.MaxUint32, 1 << 32, math.MaxUint64}))
+		n := pick(m, []uint64{0, 1, 2, 3, 7, 100, 1 << 31, math.MaxUint32, 1 << 32, math.MaxUint64})
+		if isCommand(a, x) && n == spec.IB_USER_VERBS_CMD_GET_CONTEXT {
+			n = noCommand
+		}
+		x.Data = casefile.NumberOf(n)
 		return at("data")
 	case 9:
 		x.Reserved = pick(m, []uint16{1, 0x100, 0xffff})
@@ -208,6 +215,15 @@ func (m *maker) attrMutation(a *casefile.Ioctl) string {
 	id := pick(m, []uint16{0x1d, 0x1fff, 40})
 	a.Attrs = append(a.Attrs, casefile.Attr{ID: id, Len: new(uint16), Flags: uint16(m.r.IntN(2))})
 	return fmt.Sprintf("an unknown attribute %#x", id)
+}
+
+// noCommand is the number of no write() command. It stands for that of
+// GET_CONTEXT, 0, which returns a descriptor, whose number would differ.
+const noCommand = 255
+
+// isCommand says whether an attribute is the number of a write() command.
+func isCommand(a *casefile.Ioctl, x *casefile.Attr) bool {
+	return a.Hdr.ObjectID == spec.UVERBS_OBJECT_DEVICE && a.Hdr.MethodID == spec.UVERBS_METHOD_INVOKE_WRITE && x.ID == spec.UVERBS_ATTR_WRITE_CMD
 }
 
 // bufMutation spoils the buffer that a value points to.

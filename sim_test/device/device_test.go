@@ -239,6 +239,21 @@ func TestNew(t *testing.T) {
 	require.ErrorContains(t, err, "is no device node")
 }
 
+// TestOwnDescriptors: a case that comes by the number of a descriptor of the
+// player's own cannot do anything with it.
+func TestOwnDescriptors(t *testing.T) {
+	f, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer f.Close()
+	m := bare(t, false)
+	fd := int(f.Fd())
+	m.before[fd] = true
+	require.Equal(t, unix.EBADF, m.first.Close(fd))
+	_, err = m.first.Read(fd, m.first.scratch, 1)
+	require.Equal(t, unix.EBADF, err)
+	require.NoError(t, f.Close(), "it is still open")
+}
+
 // TestApart: only a case of the first version of the format is played in this
 // process.
 func TestApart(t *testing.T) {

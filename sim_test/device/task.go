@@ -114,31 +114,46 @@ func (t *Task) Open(flags int) (int, error) {
 	return t.number(unix.SYS_OPENAT, args{uintptr(at), path, uintptr(flags)})
 }
 
+// of makes a call on a descriptor. The player's own are not there for a case
+// that comes by their numbers.
+func (t *Task) of(nr uintptr, fd int, rest ...uintptr) (int64, error) {
+	if t.m.before[fd] {
+		return -1, unix.EBADF
+	}
+	a := args{uintptr(fd)}
+	copy(a[1:], rest)
+	return t.call(nr, a)
+}
+
 // Close implements player.Files.
-func (t *Task) Close(fd int) error { return t.do(unix.SYS_CLOSE, args{uintptr(fd)}) }
+func (t *Task) Close(fd int) error {
+	_, err := t.of(unix.SYS_CLOSE, fd)
+	return err
+}
 
 // Ioctl implements player.Files.
 func (t *Task) Ioctl(fd int, cmd uint32, arg uint64) (int64, error) {
-	return t.call(unix.SYS_IOCTL, args{uintptr(fd), uintptr(cmd), uintptr(arg)})
+	return t.of(unix.SYS_IOCTL, fd, uintptr(cmd), uintptr(arg))
 }
 
 // Read implements player.Files.
 func (t *Task) Read(fd int, addr, n uint64) (int64, error) {
-	return t.call(unix.SYS_READ, args{uintptr(fd), uintptr(addr), uintptr(n)})
+	return t.of(unix.SYS_READ, fd, uintptr(addr), uintptr(n))
 }
 
 // Write implements player.Files.
 func (t *Task) Write(fd int, addr, n uint64) (int64, error) {
-	return t.call(unix.SYS_WRITE, args{uintptr(fd), uintptr(addr), uintptr(n)})
+	return t.of(unix.SYS_WRITE, fd, uintptr(addr), uintptr(n))
 }
 
 // SetNonblock implements player.Files.
 func (t *Task) SetNonblock(fd int) error {
-	flags, err := t.call(unix.SYS_FCNTL, args{uintptr(fd), unix.F_GETFL})
+	flags, err := t.of(unix.SYS_FCNTL, fd, unix.F_GETFL)
 	if err != nil {
 		return err
 	}
-	return t.do(unix.SYS_FCNTL, args{uintptr(fd), unix.F_SETFL, uintptr(flags) | unix.O_NONBLOCK})
+	_, err = t.of(unix.SYS_FCNTL, fd, unix.F_SETFL, uintptr(flags)|unix.O_NONBLOCK)
+	return err
 }
 
 // Poll implements player.Files.
@@ -334,6 +349,6 @@ func (t *Task) Exit() {
 		return
 	}
 	awaitExit(t.pidfd)
-	t.err = errGone // the parent has the lane's other end open, too
+	t.err = errGone                                   // the parent has the lane's other end open, too
 	t.parent.do(unix.SYS_WAIT4, args{uintptr(t.pid)}) //nolint:errcheck // it has exited
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/casefile"
+)
+
+// TestNoGuest: a machine without QEMU is told in one line what to install.
+func TestNoGuest(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for _, command := range []string{"record", "compare", "shrink"} {
+		status, out, errs := uverbsim(t, opens, command, "-")
+		require.Equal(t, 2, status, command)
+		require.Empty(t, out)
+		require.Contains(t, errs, "qemu-system-x86_64 is missing: apt-get install qemu-system-x86\n")
+		require.Equal(t, 1, strings.Count(errs, "\n"))
+	}
+}
+
+func TestRecordErrors(t *testing.T) {
+	for want, args := range map[string][]string{
+		"/dev/null is no uverbs device":   {"record", "--target", "/dev/null", "-"},
+		"no such file":                    {"record", "none.jsonl"},
+		"standard input:1: a case needs":  {"compare", "-"},
+		"-: no case to play":              {"record", "--only", "z/", "-"},
+		"/dev/null is no uverbs device: ": {"replay", "--target", "/dev/null", "-"},
+	} {
+		in := opens
+		if args[0] == "compare" {
+			in = "{}"
+		}
+		status, _, errs := uverbsim(t, in, args...)
+		require.Equal(t, 2, status, want)
+		require.Contains(t, errs, want)
+	}
+}
+
+// TestWriteChanged names the steps that a kernel answers otherwise than before.
+func TestWriteChanged(t *testing.T) {
+	read := func(lines ...string) []*casefile.Case {
+		var cases []*casefile.Case
+		for _, l := range lines {
+			c, err := casefile.Unmarshal([]byte(l))
+			require.NoError(t, err)
+			cases = append(cases, c)
+		}
+		return cases
+	}
+	before := read(opens, closes, reads)
+	after := read(opens, strings.Replace(closes, `"ret":-1,"errno":"EIO"`, `"ret":0,"errno":""`, 1))
+	var b strings.Builder
+	require.Equal(t, 1, writeChanged(&b, before, after))
+	require.Equal(t, "a/closes: step 1 is answered otherwise than recorded\n1 of 2 recorded steps are answered as recorded\n", b.String())
+	b.Reset()
+	require.Zero(t, writeChanged(&b, read(strings.Replace(opens, `,"got":{"ret":"*","errno":""}`, "", 1)), after))
+	require.Empty(t, b.String(), "nothing was recorded before")
+}

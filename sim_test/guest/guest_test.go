@@ -1,0 +1,132 @@
+package guest_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/casefile"
+	"uverbsim/sim_test/guest"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+)
+
+// A guest is slow: one case of so many is played there.
+const (
+	fewOf   = 8
+	jobFile = "cases.jsonl"
+)
+
+// kernel returns what a test needs to boot a guest. Where a package is missing
+// the test is skipped, but not in CI, where it has to run.
+func kernel(t *testing.T) *guest.Kernel {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("booting a kernel takes ten seconds")
+	}
+	err := guest.Installed()
+	var k *guest.Kernel
+	if err == nil {
+		k, err = guest.FindKernel(context.Background(), guest.KernelOptions{Log: t.Logf})
+	}
+	if err == nil {
+		return k
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatalf("no real kernel to compare with: %v", err)
+	}
+	t.Skipf("NOT COMPARED WITH A REAL KERNEL: %v", err)
+	return nil
+}
+
+// some are a part of the recorded cases.
+func some(t *testing.T) []*casefile.Case {
+	t.Helper()
+	var cases []*casefile.Case
+	for _, name := range []string{"linux-6.12-rxe", "linux-6.12-rxe-fuzz", "linux-6.12-more", "linux-6.12-events"} {
+		all, err := casefile.ReadFile("../corpus/" + name + ".jsonl")
+		require.NoError(t, err)
+		for i, c := range all {
+			if i%fewOf == 0 {
+				cases = append(cases, c)
+			}
+		}
+	}
+	return cases
+}
+
+// record has a static uverbsim record cases in a guest.
+func record(t *testing.T, k *guest.Kernel, cases []*casefile.Case) []*casefile.Case {
+	t.Helper()
+	ctx := context.Background()
+	program, err := guest.Build(ctx, "uverbsim/cmd/uverbsim", t.TempDir())
+	require.NoError(t, err)
+	var in, out, errs bytes.Buffer
+	for _, c := range cases {
+		_, err := c.WriteTo(&in)
+		require.NoError(t, err)
+	}
+	status, err := guest.Run(ctx, &guest.Job{
+		Kernel: k, Init: program, Args: []string{"record", "--target", guest.DevicePath, jobFile},
+		Files: map[string][]byte{jobFile: in.Bytes()}, Limit: 5 * time.Minute,
+		Stdout: &out, Stderr: &errs,
+	})
+	require.NoError(t, err)
+	require.Zero(t, status, errs.String())
+	var recorded []*casefile.Case
+	for c, err := range casefile.Read(&out, "the guest") {
+		require.NoError(t, err)
+		recorded = append(recorded, c)
+	}
+	return recorded
+}
+
+// TestRealKernel boots a guest and plays a part of the recorded cases there:
+// the kernel has to answer as recorded, and the model as the kernel.
+func TestRealKernel(t *testing.T) {
+	k := kernel(t)
+	cases := some(t)
+	recorded := record(t, k, cases)
+	require.Len(t, recorded, len(cases))
+	for i, c := range cases {
+		got := recorded[i]
+		require.Equal(t, c.Name, got.Name)
+		require.True(t, strings.HasPrefix(got.Kernel, guest.Release), got.Kernel)
+		for j := range c.Steps {
+			if casefile.SameAnswers(&c.Steps[j], &got.Steps[j]) {
+				continue
+			}
+			t.Errorf("%s: step %d: the kernel answers otherwise than recorded: %v", c.Name, j, c.Steps[j].Compare(got.Steps[j].Got))
+		}
+		require.Truef(t, player.Play(new(model.Model), got, player.Options{}).Passed(), "%s: the model answers otherwise", c.Name)
+	}
+}
+
+// TestRunNotStatic: a program that is not static is refused before anything is
+// booted.
+func TestRunNotStatic(t *testing.T) {
+	if err := guest.Installed(); err != nil {
+		t.Skip(err)
+	}
+	sh, err := filepath.EvalSymlinks("/bin/sh")
+	require.NoError(t, err)
+	_, err = guest.Run(context.Background(), &guest.Job{Init: sh})
+	require.ErrorContains(t, err, "is linked dynamically")
+}
+
+// TestMissing: whatever is not there is named in one line, with what installs
+// it.
+func TestMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := guest.FindKernel(context.Background(), guest.KernelOptions{Cache: t.TempDir()})
+	require.ErrorContains(t, err, "is missing: apt-get install")
+	require.ErrorContains(t, guest.Installed(), "qemu-system-x86_64 is missing: apt-get install qemu-system-x86")
+	_, err = guest.Build(context.Background(), "uverbsim/cmd/uverbsim", t.TempDir())
+	require.ErrorContains(t, err, "CGO_ENABLED=0")
+}
