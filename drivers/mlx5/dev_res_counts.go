@@ -16,5 +16,13 @@ func (d *Device) OwnCounts() map[string]int {
 		counts["pd"], counts["cq"] = 1, 1
 	}
 	r.cqLock.Unlock(nil)
+	d.flows.lock.Lock(nil)
+	defer d.flows.lock.Unlock(nil)
+	for _, p := range d.flows.prios {
+		if p.isMade { // the table that the priority's anchors are
+			counts["flow_table"]++
+			counts["flow_group"] += len(p.groups)
+		}
+	}
 	return counts
 }

@@ -10,7 +10,9 @@
 //
 // One physical function with one port is modelled: no LAG, no eSwitch, no
 // multi-port, no on-demand paging, no memory key cache, no UMR, no kernel
-// clients. Operations and methods that are outside of the model are listed in
+// clients. Queue pairs have states but carry no packets, and of the events that
+// are about one object those of completion queues, shared receive queues and
+// DEVX objects reach users. Operations and methods that are outside of the model are listed in
 // unmodelled.go; they exist, so that the device's API is complete, and answer
 // rule mlx5/unmodelled.
 package mlx5

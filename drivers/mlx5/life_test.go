@@ -49,6 +49,33 @@ var lives = map[string]func(r *rig) error{
 		_, err = r.allocUARObj(spec.MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 		return err
 	},
+	"a queue pair": func(r *rig) error {
+		a, err := r.tryQPArgs(spec.IB_QPT_RC)
+		if err == nil {
+			_, _, err = r.createQP(&a)
+		}
+		return err
+	},
+	"a queue pair for raw packets": func(r *rig) error {
+		a, err := r.tryQPArgs(spec.IB_QPT_RAW_PACKET)
+		if err == nil {
+			a.ucmd.SQBufAddr = uint64(r.take(copyuser.PageSize))
+			_, _, err = r.createQP(&a)
+		}
+		return err
+	},
+	"a DCT": func(r *rig) error {
+		a, err := r.tryQPArgs(spec.IB_QPT_DRIVER)
+		if err != nil {
+			return err
+		}
+		if a.srq, _, err = r.createSRQ(a.pd, 8, 1, spec.Mlx5CreateSRQ{BufAddr: a.ucmd.BufAddr, DBAddr: a.ucmd.DBAddr}); err != nil {
+			return err
+		}
+		a.ucmd.Flags = spec.MLX5_QP_FLAG_TYPE_DCT
+		_, _, err = r.createQP(&a)
+		return err
+	},
 	"firmware objects": func(r *rig) error {
 		_, _, err := r.devxObject(cmdOf(0x912, 192, 0), 16)
 		return err
@@ -62,7 +89,7 @@ func TestLivesThatFail(t *testing.T) {
 		for victim := int64(1); ; victim++ {
 			b := &breaker{}
 			r := newTracedRig(t, Config{}, trace.NewTask(1, b))
-			require.NoError(t, r.dev.devResCQInit(nil)) // what stays: event queues and the like
+			require.NoError(t, r.dev.devResSRQInit(nil)) // what stays: event queues and the like
 			before := r.counts()
 			b.victim, b.what = b.count.Load()+victim, ""
 			req := request()

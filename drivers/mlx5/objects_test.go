@@ -14,6 +14,13 @@ import (
 // allocPD makes a protection domain, by the write() command.
 func (r *rig) allocPD() uint32 {
 	r.Helper()
+	h, err := r.tryAllocPD()
+	require.NoError(r, err)
+	return h
+}
+
+func (r *rig) tryAllocPD() (uint32, error) {
+	r.Helper()
 	resp := r.take(8)
 	cmd := le.AppendUint32(nil, spec.IB_USER_VERBS_CMD_ALLOC_PD)
 	cmd = le.AppendUint16(cmd, 4)
@@ -22,8 +29,7 @@ func (r *rig) allocPD() uint32 {
 	at := r.take(len(cmd))
 	require.True(r, r.task.Mem.Store(at, cmd))
 	_, err := r.task.Write(r.fd, at, uint64(len(cmd)))
-	require.NoError(r, err)
-	return r.u32(resp)
+	return r.u32(resp), err
 }
 
 // createSRQ makes a basic shared receive queue and returns its handle and what the

@@ -26,10 +26,20 @@ type qpArgs struct {
 // with a protection domain and a completion queue of their own.
 func (r *rig) qpArgs(typ uint64) qpArgs {
 	r.Helper()
-	q, err := r.createCQ(r.cqArgs())
+	a, err := r.tryQPArgs(typ)
 	require.NoError(r, err)
-	return qpArgs{pd: r.allocPD(), cq: q.handle, typ: typ, maxSend: 16, maxRecv: 16, ucmd: spec.Mlx5CreateQP{
-		BufAddr: uint64(r.take(2 * copyuser.PageSize)), DBAddr: uint64(r.take(8)), SQWQECount: 16, RQWQECount: 16, RQWQEShift: 6}}
+	return a
+}
+
+func (r *rig) tryQPArgs(typ uint64) (qpArgs, error) {
+	r.Helper()
+	q, err := r.createCQ(r.cqArgs())
+	if err != nil {
+		return qpArgs{}, err
+	}
+	pd, err := r.tryAllocPD()
+	return qpArgs{pd: pd, cq: q.handle, typ: typ, maxSend: 16, maxRecv: 16, ucmd: spec.Mlx5CreateQP{
+		BufAddr: uint64(r.take(2 * copyuser.PageSize)), DBAddr: uint64(r.take(8)), SQWQECount: 16, RQWQECount: 16, RQWQEShift: 6}}, err
 }
 
 func (r *rig) createQP(a *qpArgs) (handle uint32, resp spec.Mlx5CreateQPResp, err error) {
@@ -64,7 +74,7 @@ func (r *rig) destroyQP(h uint32) error {
 
 // TestCreateQP follows mlx5/qp/type-2, type-3, type-4, sq-3, sq-32769, shift-31,
 // buf-off-32, rq-0, flags-800, flags-10000000, driver-0, flags-dct-dci, raw-v1,
-// bf-1, core-flags-100 and db-unmapped.
+// bf-1 and db-unmapped.
 func TestCreateQP(t *testing.T) {
 	r := newRig(t, Config{})
 	r.context(request())
@@ -100,7 +110,7 @@ func TestCreateQP(t *testing.T) {
 		{"both registers", func(a *qpArgs) {
 			a.ucmd.Flags = spec.MLX5_QP_FLAG_UAR_PAGE_INDEX | spec.MLX5_QP_FLAG_BFREG_INDEX
 		}, rule.MLX5QPUARFlags},
-		{"core-flags-100", func(a *qpArgs) { a.flags = spec.IB_QP_CREATE_SCATTER_FCS }, rule.MLX5QPCreateFlags},
+		{"padding", func(a *qpArgs) { a.typ, a.flags = spec.IB_QPT_UD, spec.IB_QP_CREATE_PCI_WRITE_END_PADDING }, nil},
 		{"uidx", func(a *qpArgs) { a.ucmd.Uidx = 1 << 24 }, rule.MLX5UserIndexRange},
 		{"reserved", func(a *qpArgs) { a.ucmd.Reserved = 1 }, rule.MLX5QPTail},
 		{"db-unmapped", func(a *qpArgs) { a.ucmd.DBAddr = uint64(r.none) }, rule.PinUnmapped},
@@ -331,7 +341,7 @@ func TestSteeringAnchor(t *testing.T) {
 	const rx, tx = spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX, spec.MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX
 	before := r.counts()
 	_, _, err := anchor(rx, 3, false)
-	require.Equal(t, error(rule.AttrOutFault), err)
+	require.Equal(t, error(rule.AttrOutputFault), err)
 	require.Empty(t, cmp.Diff(before, r.counts()))
 	one, table, err := anchor(rx, 3, true)
 	require.NoError(t, err)

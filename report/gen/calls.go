@@ -125,13 +125,3 @@ func (m *maker) method(object, id uint16) *call {
 	}
 	panic("gen: no such method")
 }
-
-// command returns a write() command that is there.
-func (m *maker) command(id uint8) *call {
-	for i := range m.calls {
-		if c := &m.calls[i]; c.write != nil && c.write.Command == id && !c.write.Ex {
-			return c
-		}
-	}
-	panic("gen: no such command")
-}

@@ -102,7 +102,7 @@ func (m *maker) outBuffer(n int) string {
 func (m *maker) look() {
 	for _, f := range m.files {
 		for range 2 {
-			m.ioctl(f, m.method(spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INFO_HANDLES), nil)
+			m.ioctl(f, m.method(spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INFO_HANDLES))
 		}
 	}
 }

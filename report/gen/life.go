@@ -31,7 +31,7 @@ func (m *maker) step() {
 		c := m.choose(f)
 		switch {
 		case c.method != nil:
-			m.ioctl(f, c, nil)
+			m.ioctl(f, c)
 		case m.chance(invoked) && c.write.Command != spec.IB_USER_VERBS_CMD_GET_CONTEXT && c.write.Command != spec.IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL:
 			m.invokeWrite(f, c)
 		default:

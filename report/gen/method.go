@@ -13,9 +13,8 @@ import (
 // need.
 const optionally = 0.35
 
-// ioctl calls a method. prepare, when not nil, is called with the finished
-// call.
-func (m *maker) ioctl(f *file, c *call, prepare func(*casefile.Ioctl)) {
+// ioctl calls a method.
+func (m *maker) ioctl(f *file, c *call) {
 	a := &casefile.Ioctl{FD: f.fd, Hdr: casefile.Hdr{ObjectID: c.object, MethodID: c.method.ID}}
 	b := &binding{m: m, f: f, c: c, a: a, q: &request{valid: true}, masks: map[string][]casefile.Range{}}
 	if c.deed == create && slices.Contains(supported, c.object) {
@@ -29,9 +28,6 @@ func (m *maker) ioctl(f *file, c *call, prepare func(*casefile.Ioctl)) {
 			continue
 		}
 		b.attr(at)
-	}
-	if prepare != nil {
-		prepare(a)
 	}
 	m.add(a).Mask = nonempty(b.masks)
 	m.believe(f, b.q)

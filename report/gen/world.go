@@ -77,7 +77,7 @@ func (m *maker) openFile() {
 	case p < 0.03:
 		return // without a context
 	case p < 0.7:
-		m.ioctl(f, m.method(spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT), nil)
+		m.ioctl(f, m.method(spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT))
 	default:
 		b := m.outBuffer(spec.GetContextRespSize)
 		m.simpleWrite(f, spec.IB_USER_VERBS_CMD_GET_CONTEXT, b, "a")

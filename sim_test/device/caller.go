@@ -2,8 +2,6 @@
 
 package device
 
-import "golang.org/x/sys/unix"
-
 // args are those of a system call.
 type args [6]uintptr
 
@@ -30,12 +28,4 @@ func eachPage(addr uint64, b []byte, access func(addr uint64, b []byte) bool) in
 		done += n
 	}
 	return len(b)
-}
-
-// errnoErr is nil for errno 0.
-func errnoErr(e unix.Errno) error {
-	if e == 0 {
-		return nil
-	}
-	return e
 }
