@@ -154,6 +154,6 @@ func (d *Device) coreDestroyCQ(t *trace.Task, cq *coreCQ) error {
 func (cq *coreCQ) synchronize() {
 	for _, e := range [...]*eq{&cq.eq.eq, &cq.eq.dev.asyncEQ} {
 		e.irq.Lock()
-		e.irq.Unlock() //nolint:staticcheck // only whoever holds it is waited for
+		e.irq.Unlock() //lint:ignore SA2001 only whoever holds it is waited for
 	}
 }

@@ -124,9 +124,6 @@ type Device struct {
 	devxEvents    devxEventTable
 }
 
-// toDevice models to_mdev.
-func toDevice(dev *core.Device) *Device { return dev.Driver.(*Device) }
-
 // New makes an adapter, brings it up as mlx5_core does, and registers it with
 // the machine as mlx5_ib does. The error says which firmware command failed, or
 // what the driver misses of the adapter. It models mlx5_init_one_devl_locked in

@@ -16,7 +16,6 @@ type devxCmd []byte
 func (c devxCmd) opcode() uint16  { return be.Uint16(c) }
 func (c devxCmd) tunnel() uint16  { return be.Uint16(c[4:]) } // vhca_tunnel_id
 func (c devxCmd) objType() uint16 { return be.Uint16(c[6:]) } // op_mod of most commands
-func (c devxCmd) objID() uint32   { return be.Uint32(c[8:]) }
 
 func (c devxCmd) setUID(uid uint16) { be.PutUint16(c[2:], uid) }
 

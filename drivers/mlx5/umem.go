@@ -130,9 +130,6 @@ func (u *umem) findBestCQPgoff() quantizedPgoff {
 		uint(cqc.pageOffset.Width), 0, cqPgoffScale)
 }
 
-// numPages is ib_umem_num_pages.
-func (u *umem) numPages() int { return len(u.Pin.Pages()) }
-
 func alignUp(n, size uint64) uint64 { return (n + size - 1) &^ (size - 1) }
 
 // roundDownPow2 returns the highest bit of n, 0 for 0.
