@@ -70,7 +70,4 @@ var (
 	MLX5CmdStatus = add(Rule{"mlx5-cmd/status", syscall.EREMOTEIO, "cmd_status_err", mlx5Cmd,
 		"The device answered the user's own firmware command with a status other than 0; the answer was copied out.",
 		"Read status and syndrome in the first 8 bytes of the answer."})
-	MLX5CmdNoMemory = add(Rule{"mlx5-cmd/no-memory", syscall.ENOMEM, "mlx5_alloc_cmd_msg", mlx5Cmd,
-		"There was no memory for the command's mailboxes.",
-		"Free memory and call again."})
 )

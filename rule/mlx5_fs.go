@@ -51,9 +51,6 @@ var (
 	MLX5ModHdrNoNamespace = add(Rule{"mlx5-flow/modify-header-no-namespace", syscall.EOPNOTSUPP, "mlx5_modify_header_alloc", mlx5FSCore,
 		"The device has no flow tables of that type.",
 		"Use a type of tables that the device has."})
-	MLX5ModHdrNamespace = add(Rule{"mlx5-flow/modify-header-namespace", syscall.EOPNOTSUPP, "mlx5_cmd_modify_header_alloc", mlx5FSCmd,
-		"Headers are not modified in flow tables of that type.",
-		"Use the tables of a NIC."})
 	MLX5ModHdrActions = add(Rule{"mlx5-flow/modify-header-actions", syscall.EOPNOTSUPP, "mlx5_cmd_modify_header_alloc", mlx5FSCmd,
 		"There are more modifications than the device does at once (capability max_modify_header_actions).",
 		"Pass fewer actions of 8 bytes."})

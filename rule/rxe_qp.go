@@ -56,7 +56,7 @@ var (
 // The refusals to change a queue pair.
 var (
 	RxeQPMask = add(Rule{"rxe/qp-mask", syscall.EOPNOTSUPP, "rxe_modify_qp", rxeVerbs,
-		"attr_mask has a bit beyond the standard ones, such as RATE_LIMIT.",
+		"The attr_mask has a bit beyond the standard ones, such as RATE_LIMIT.",
 		"Use the bits up to DEST_QPN only."})
 	RxeQPPort = add(Rule{"rxe/qp-port", syscall.EINVAL, "rxe_qp_chk_attr", rxeQP,
 		"The device has only port 1.",

@@ -23,7 +23,9 @@ func (m *maker) mutate() {
 	i := first + m.r.IntN(len(m.c.Steps)-first)
 	s := &m.c.Steps[i]
 	if m.chance(0.15) {
-		m.order(i, first)
+		if i >= m.opened { // a file is opened before anything is done with it
+			m.order(i, m.opened)
+		}
 		return
 	}
 	what := ""
@@ -76,10 +78,8 @@ func (m *maker) order(i, first int) {
 		m.c.Steps = slices.Insert(steps, i, twice)
 		m.tell("step %d twice", i)
 	case 3:
-		if _, open := steps[i].Do.(*casefile.Open); !open {
-			retarget(steps[i].Do, pick(m, m.files).fd)
-			m.tell("step %d on another file", i)
-		}
+		retarget(steps[i].Do, pick(m, m.files).fd)
+		m.tell("step %d on another file", i)
 	case 4:
 		m.c.Steps = slices.Insert(steps, i, casefile.Step{Do: &casefile.Close{FD: pick(m, m.files).fd}})
 		m.tell("a file closed before step %d", i)

@@ -52,6 +52,9 @@ var rows = map[uint16]row{
 	ifc.MLX5_CMD_OP_DESTROY_MKEY: {initialized, destroy(kindMKey, 8)},
 	ifc.MLX5_CMD_OP_QUERY_MKEY:   {initialized, queryMKey},
 
+	ifc.MLX5_CMD_OP_ALLOC_MEMIC:  {initialized, allocMemic},
+	ifc.MLX5_CMD_OP_MODIFY_MEMIC: {initialized, modifyMemic},
+
 	// Objects that are no more than a number here.
 	ifc.MLX5_CMD_OP_ALLOC_PD:                        {initialized, create(kindPD, 8)},
 	ifc.MLX5_CMD_OP_DEALLOC_PD:                      {initialized, destroy(kindPD, 8)},
@@ -102,8 +105,8 @@ var rows = map[uint16]row{
 }
 
 // acknowledged are the commands of the recorded device that a user can send by
-// DEVX, or the driver while it probes, and whose answer is "done" and zeros: they
-// change nothing that anyone can see.
+// DEVX, or the driver, and whose answer is "done" and zeros: they change nothing
+// that anyone can see. Queue pairs and their like have no state here.
 var acknowledged = []uint16{
 	ifc.MLX5_CMD_OP_MAD_IFC,
 	ifc.MLX5_CMD_OP_QUERY_HCA_VPORT_PKEY,
@@ -148,6 +151,33 @@ var acknowledged = []uint16{
 	ifc.MLX5_CMD_OP_QUERY_MODIFY_HEADER_CONTEXT,
 	ifc.MLX5_CMD_OP_QUERY_SCHEDULING_ELEMENT,
 	ifc.MLX5_CMD_OP_MODIFY_SCHEDULING_ELEMENT,
+	ifc.MLX5_CMD_OP_DEALLOC_MEMIC,
+	ifc.MLX5_CMD_OP_RST2INIT_QP,
+	ifc.MLX5_CMD_OP_INIT2RTR_QP,
+	ifc.MLX5_CMD_OP_RTR2RTS_QP,
+	ifc.MLX5_CMD_OP_RTS2RTS_QP,
+	ifc.MLX5_CMD_OP_SQERR2RTS_QP,
+	ifc.MLX5_CMD_OP_2ERR_QP,
+	ifc.MLX5_CMD_OP_2RST_QP,
+	ifc.MLX5_CMD_OP_SQD_RTS_QP,
+	ifc.MLX5_CMD_OP_INIT2INIT_QP,
+	ifc.MLX5_CMD_OP_QUERY_QP,
+	ifc.MLX5_CMD_OP_DRAIN_DCT,
+	ifc.MLX5_CMD_OP_QUERY_DCT,
+	ifc.MLX5_CMD_OP_MODIFY_SQ,
+	ifc.MLX5_CMD_OP_QUERY_SQ,
+	ifc.MLX5_CMD_OP_MODIFY_RQ,
+	ifc.MLX5_CMD_OP_QUERY_RQ,
+	ifc.MLX5_CMD_OP_MODIFY_RMP,
+	ifc.MLX5_CMD_OP_QUERY_RMP,
+	ifc.MLX5_CMD_OP_ARM_RQ,
+	ifc.MLX5_CMD_OP_QUERY_SRQ,
+	ifc.MLX5_CMD_OP_QUERY_XRC_SRQ,
+	ifc.MLX5_CMD_OP_ARM_XRC_SRQ,
+	ifc.MLX5_CMD_OP_QUERY_XRQ,
+	ifc.MLX5_CMD_OP_SET_PP_RATE_LIMIT,
+	ifc.MLX5_CMD_OP_CREATE_PSV,
+	ifc.MLX5_CMD_OP_DESTROY_PSV,
 }
 
 func init() {
