@@ -31,7 +31,7 @@ func isValidMcastLID(task *process.Task, qp *QP, lid uint16) bool {
 	defer task.Trace.EnterInlined(trace.Core, "is_valid_mcast_lid").Leave()
 	var attr QPAttr
 	var init QPInitAttr
-	QueryQP(task, qp, &attr, spec.IB_QP_STATE|spec.IB_QP_PORT, &init) //nolint:errcheck // without an answer all ports count
+	QueryQP(task, qp, &attr, spec.IB_QP_STATE|spec.IB_QP_PORT, &init) // without an answer all ports count
 	// The ports of a device all have one link layer, so any will do.
 	if qp.Device.LinkLayer != LinkLayerInfiniband {
 		return true

@@ -30,7 +30,7 @@ func CreateQPUser(dev *Device, pd *PD, attr *QPInitAttr, udata *Udata, o *uobjec
 	}
 	qp, err := createXRCQPUser(t, realQP, attr)
 	if err != nil {
-		DestroyQPUser(realQP, none) //nolint:errcheck // as the kernel does
+		DestroyQPUser(realQP, none) // as the kernel does
 		return nil, err
 	}
 	qp.Object = o
@@ -72,7 +72,7 @@ func createXRCQPUser(t *trace.Task, realQP *QP, attr *QPInitAttr) (*QP, error) {
 		return nil, err
 	}
 	if t.Fail(trace.Alloc, "tgt_qps") {
-		CloseQP(t, qp) //nolint:errcheck // it is a handle
+		CloseQP(t, qp) // it is a handle
 		return nil, rule.QPNoMemory
 	}
 	attr.XRCD.tgtQPs[realQP.QPNum] = realQP
@@ -208,7 +208,7 @@ func destroySharedQP(qp *QP, udata *Udata) error {
 	realQP := qp.RealQP
 	xrcd := realQP.XRCD
 	xrcd.tgtQPsRwsem.DownWrite(t)
-	CloseQP(t, qp) //nolint:errcheck // it is a handle
+	CloseQP(t, qp) // it is a handle
 	last := realQP.Usecnt.Load() == 0
 	if last {
 		delete(xrcd.tgtQPs, realQP.QPNum)

@@ -223,7 +223,7 @@ func uverbsReqNotifyCQ(b *kernel.Bundle) error {
 	if cmd.SolicitedOnly != 0 {
 		flags = core.NotifySolicited
 	}
-	cq.Device.Ops.ReqNotifyCQ(b.Task(), cq, flags) //nolint:errcheck // as the kernel does
+	cq.Device.Ops.ReqNotifyCQ(b.Task(), cq, flags) // as the kernel does
 	uobjPutRead(o, b)
 	return nil
 }

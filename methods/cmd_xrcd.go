@@ -126,7 +126,7 @@ func openXRCD(b *kernel.Bundle, d *kernel.Device, cmd *spec.OpenXRCD) (*uobject.
 	}
 	if fresh {
 		if err := xrcdTableInsert(t, d, inode, xrcd); err != nil {
-			core.DeallocXRCDUser(xrcd, getClearedUdata(b)) //nolint:errcheck // as the kernel does
+			core.DeallocXRCDUser(xrcd, getClearedUdata(b)) // as the kernel does
 			uobjAllocAbort(o, b)
 			return nil, err
 		}

@@ -55,7 +55,7 @@ func freeQP(o *uobject.Object, why uobject.RemoveReason, attrs uobject.Attrs) er
 func detachUmcast(task *process.Task, qp *core.QP, u *uqp) {
 	defer task.Trace.Enter(trace.Uverbs, "ib_uverbs_detach_umcast").Leave()
 	for _, m := range u.mcastList {
-		core.DetachMcast(task, qp, m.gid, m.lid) //nolint:errcheck // as the kernel does
+		core.DetachMcast(task, qp, m.gid, m.lid) // as the kernel does
 	}
 	u.mcastList = nil
 }

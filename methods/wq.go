@@ -91,7 +91,7 @@ func wqCreate(b *kernel.Bundle) error {
 	wq.Type, wq.CQ, wq.PD, wq.Device, wq.Object = attr.Type, cq, pd, pd.Device, o
 	if noCQ != nil {
 		t.Warn("ib_uverbs_handler_UVERBS_METHOD_WQ_CREATE")
-		pd.Device.Ops.DestroyWQ(wq, getClearedUdata(b)) //nolint:errcheck // the call has failed already
+		pd.Device.Ops.DestroyWQ(wq, getClearedUdata(b)) // the call has failed already
 		putEventFile(t, &u.UEvent)
 		return noCQ
 	}

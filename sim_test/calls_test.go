@@ -312,13 +312,13 @@ func (r *rabble) open() {
 func (r *rabble) context(fd int) {
 	r.task.Mem.Store(r.data, make([]byte, 64))
 	r.task.Mem.PutUint32(r.data, 4)                                                         // mlx5 wants a number of bfregs
-	r.send(fd, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT, []spec.IoctlAttr{ //nolint:errcheck // whatever it answers
+	r.send(fd, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT, []spec.IoctlAttr{ // whatever it answers
 		{AttrID: spec.UVERBS_ATTR_UHW_IN, Len: spec.Mlx5AllocUcontextReqV2Size, Data: uint64(r.data)},
 		{AttrID: spec.UVERBS_ATTR_UHW_OUT, Len: 128, Data: uint64(r.data) + 128},
 	})
 }
 
-func (r *rabble) close() { r.task.Close(r.fd()) } //nolint:errcheck // another may have closed it
+func (r *rabble) close() { r.task.Close(r.fd()) } // another may have closed it
 
 // purpose does what a program does: it makes a PD, a CQ or an MR as it should
 // be, or destroys one.
@@ -399,10 +399,10 @@ func (r *rabble) send(fd int, object, method uint16, attrs []spec.IoctlAttr) err
 // read reads an event, if that is one's descriptor. It may wait.
 func (r *rabble) read() {
 	fd := r.fd()
-	r.task.SetNonblock(fd, true)             //nolint:errcheck // another may have closed it
-	r.task.Poll(fd, 0)                       //nolint:errcheck // whatever it answers
-	r.task.Read(fd, r.data, 16)              //nolint:errcheck // likewise
-	r.task.Read(fd, copyuser.Addr(4096), 16) //nolint:errcheck // likewise
+	r.task.SetNonblock(fd, true)             // another may have closed it
+	r.task.Poll(fd, 0)                       // whatever it answers
+	r.task.Read(fd, r.data, 16)              // likewise
+	r.task.Read(fd, copyuser.Addr(4096), 16) // likewise
 }
 
 func (r *rabble) mmap() {
@@ -419,7 +419,7 @@ func (r *rabble) munmap() {
 		i := r.rng.IntN(n)
 		m := r.maps[i]
 		r.maps = slices.Delete(r.maps, i, i+1)
-		r.task.Munmap(m.at, m.n) //nolint:errcheck // it is there
+		r.task.Munmap(m.at, m.n) // it is there
 	}
 }
 
@@ -431,7 +431,7 @@ func (r *rabble) fork() {
 	}
 	for _, fd := range child.FDs() {
 		if r.rng.IntN(2) == 0 {
-			child.Close(fd) //nolint:errcheck // it is there
+			child.Close(fd) // it is there
 		}
 	}
 	if r.children = append(r.children, child); len(r.children) > 3 {
@@ -455,7 +455,7 @@ func (r *rabble) step() {
 		r.close()
 	case n < 81:
 		if len(r.task.FDs()) < manyFDs {
-			r.task.Dup(r.fd()) //nolint:errcheck // another may have closed it
+			r.task.Dup(r.fd()) // another may have closed it
 		}
 	case n < 88:
 		r.read()

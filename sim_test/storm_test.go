@@ -161,7 +161,7 @@ func happen(m *model.Machine, done <-chan struct{}) {
 			Event(t *trace.Task, object string, index int, typ string) error
 		}); ok {
 			for _, what := range []string{"cq", "qp", "port"} {
-				e.Event(nil, what, 0, "comp") //nolint:errcheck // there may be no such object
+				e.Event(nil, what, 0, "comp") // there may be no such object
 			}
 		}
 	}

@@ -105,5 +105,5 @@ func Assign(to, fresh *Object, attrs Attrs) {
 	}
 	// One that cannot be destroyed stays valid under its new number until the
 	// file is closed.
-	destroy(to, RemoveDestroy, attrs) //nolint:errcheck // as the kernel does
+	destroy(to, RemoveDestroy, attrs) // as the kernel does
 }

@@ -85,7 +85,7 @@ func (c *ucontext) allocateUARs(t *trace.Task) (err error) {
 		}
 		if b.sysPages[i], err = c.dev.cmdUARAlloc(t, c.devxUID); err != nil {
 			for i--; i >= 0; i-- {
-				c.dev.cmdUARDealloc(t, b.sysPages[i], c.devxUID) //nolint:errcheck // as the kernel does
+				c.dev.cmdUARDealloc(t, b.sysPages[i], c.devxUID) // as the kernel does
 			}
 			return err
 		}
@@ -99,7 +99,7 @@ func (c *ucontext) deallocateUARs(t *trace.Task) {
 	defer t.EnterInlined(moduleIB, "deallocate_uars").Leave()
 	for _, n := range c.bfregs.sysPages {
 		if n != invalidUARIndex {
-			c.dev.cmdUARDealloc(t, n, c.devxUID) //nolint:errcheck // as the kernel does
+			c.dev.cmdUARDealloc(t, n, c.devxUID) // as the kernel does
 		}
 	}
 }

@@ -247,7 +247,7 @@ func (d *Device) finishCreateCQ(t *trace.Task, c *cq, attr *core.CQInitAttr, ent
 	}
 	c.resp.CQN = c.cqn
 	if !udata.CopyTo(spec.Bytes(&c.resp.CQN)) {
-		d.coreDestroyCQ(t, &c.coreCQ) //nolint:errcheck // as the kernel does
+		d.coreDestroyCQ(t, &c.coreCQ) // as the kernel does
 		return rule.MLX5CQResponseFault
 	}
 	return nil

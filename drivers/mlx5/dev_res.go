@@ -60,7 +60,7 @@ func (d *Device) devResCQInit(t *trace.Task) error {
 	}
 	c0, err := d.createKernelCQ(t)
 	if err != nil {
-		d.cmdDeallocPD(t, p0, 0) //nolint:errcheck // as the kernel does
+		d.cmdDeallocPD(t, p0, 0) // as the kernel does
 		return err
 	}
 	r.p0, r.c0 = p0, c0
@@ -144,7 +144,7 @@ func (d *Device) createKernelSRQ(t *trace.Task, typ uint8) (*kernelSRQ, error) {
 }
 
 func (d *Device) destroyKernelSRQ(t *trace.Task, s *kernelSRQ) {
-	d.cmdDestroySRQ(t, &s.coreSRQ) //nolint:errcheck // as the kernel does
+	d.cmdDestroySRQ(t, &s.coreSRQ) // as the kernel does
 	s.memory.free(d)
 }
 
@@ -158,11 +158,11 @@ func (d *Device) devResCleanup(t *trace.Task) {
 		d.destroyKernelSRQ(t, r.s0)
 	}
 	for _, n := range d.xrcdn {
-		d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_XRCD, 0, n) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_XRCD, 0, n) // as the kernel does
 	}
 	if r.c0 != nil {
-		d.coreDestroyCQ(t, &r.c0.coreCQ) //nolint:errcheck // as the kernel does
+		d.coreDestroyCQ(t, &r.c0.coreCQ) // as the kernel does
 		r.c0.memory.free(d)
-		d.cmdDeallocPD(t, r.p0, 0) //nolint:errcheck // as the kernel does
+		d.cmdDeallocPD(t, r.p0, 0) // as the kernel does
 	}
 }

@@ -311,7 +311,7 @@ func (d *Device) Remove(task *process.Task) error {
 		}
 	}
 	d.destroyUnmapEQ(t, &d.asyncEQ)
-	d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_UAR, 0, d.uar) //nolint:errcheck // as the kernel does
+	d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_UAR, 0, d.uar) // as the kernel does
 	pages, err := hw.Shutdown(t, d.HW)
 	for _, a := range pages {
 		d.Bus.Unmap(a, 1)

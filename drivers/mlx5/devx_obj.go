@@ -174,7 +174,7 @@ func devxObjCreate(b *kernel.Bundle) error {
 	o.objID, o.dinbox = encObjID(cr.opcode, objType, id), cr.destroyCmd(in, id)
 	uobj.HW = o
 	if err := b.CopyTo(cmdOut, out); err != nil {
-		o.destroy(t) //nolint:errcheck // as the kernel does
+		o.destroy(t) // as the kernel does
 		return err
 	}
 	return nil

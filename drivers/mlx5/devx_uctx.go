@@ -55,7 +55,7 @@ func (d *Device) devxDestroy(t *trace.Task, uid uint16) {
 	m := d.mailbox(ifc.MLX5_CMD_OP_DESTROY_UCTX, 0, 0)
 	defer d.giveBack(m)
 	be.PutUint16(m.in[uctxUIDAt:], uid)
-	d.exec(t, m.in, m.out) //nolint:errcheck // as the kernel does
+	d.exec(t, m.in, m.out) // as the kernel does
 }
 
 // uctxUIDAt is where DESTROY_UCTX has the uid.

@@ -314,7 +314,7 @@ func dmMapOpAddr(b *kernel.Bundle) error {
 	}
 	e := &userMmapEntry{typ: mmapTypeMemicOp, address: addr &^ pageMask, dm: m, op: op, opAddr: addr}
 	if err := m.addMmapEntry(t, toUcontext(o.Context().(*core.Ucontext)), e); err != nil {
-		m.cmdModifyMemic(t, modifyMemicDealloc, op) //nolint:errcheck // as the kernel does
+		m.cmdModifyMemic(t, modifyMemicDealloc, op) // as the kernel does
 		return err
 	}
 	m.refs.Add(1)
@@ -340,7 +340,7 @@ func (e *userMmapEntry) dmMmapFree(t *trace.Task) {
 	defer t.Enter(moduleIB, "mlx5_ib_dm_mmap_free").Leave()
 	m := e.dm
 	if e.typ == mmapTypeMemicOp {
-		m.cmdModifyMemic(t, modifyMemicDealloc, e.op) //nolint:errcheck // as the kernel does
+		m.cmdModifyMemic(t, modifyMemicDealloc, e.op) // as the kernel does
 	}
 	if m.refs.Add(-1) == 0 {
 		m.cmdDeallocMemic(t)

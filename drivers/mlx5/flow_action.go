@@ -36,7 +36,7 @@ func destroyFlowAction(task *process.Task, ib *core.FlowAction) error {
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_destroy_flow_action").Leave()
 	if a := ib.Driver.(*flowAction); a.end != 0 {
-		a.dev.destroy(t, a.end, 0, a.id) //nolint:errcheck // as the kernel does
+		a.dev.destroy(t, a.end, 0, a.id) // as the kernel does
 	}
 	return nil
 }

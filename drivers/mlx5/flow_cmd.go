@@ -63,7 +63,7 @@ func (d *Device) destroyFlowTable(t *trace.Task, tables *flowTables, table uint3
 	defer t.Enter(moduleCore, "mlx5_cmd_destroy_flow_table").Leave()
 	m := d.flowCommand(ifc.MLX5_CMD_OP_DESTROY_FLOW_TABLE, tables, table, 0)
 	defer d.giveBack(m)
-	d.exec(t, m.in, m.out) //nolint:errcheck // as the kernel does
+	d.exec(t, m.in, m.out) // as the kernel does
 }
 
 // createFlowGroup makes the group that one rule of an anchor lies in. It models
@@ -90,7 +90,7 @@ func (d *Device) destroyFlowGroup(t *trace.Task, p *flowPrio, rule uint32) {
 	m := d.flowCommand(ifc.MLX5_CMD_OP_DESTROY_FLOW_GROUP, p.tables, p.anchor, 0)
 	defer d.giveBack(m)
 	fgID.Set(m.in, uint64(p.groups[rule]))
-	d.exec(t, m.in, m.out) //nolint:errcheck // as the kernel does
+	d.exec(t, m.in, m.out) // as the kernel does
 }
 
 // setAnchorRule models mlx5_cmd_set_fte in
@@ -129,5 +129,5 @@ func (d *Device) deleteAnchorRule(t *trace.Task, p *flowPrio, rule uint32) {
 	m := d.flowCommand(ifc.MLX5_CMD_OP_DELETE_FLOW_TABLE_ENTRY, p.tables, p.anchor, 0)
 	defer d.giveBack(m)
 	fteIndex.Set(m.in, uint64(rule))
-	d.exec(t, m.in, m.out) //nolint:errcheck // as the kernel does
+	d.exec(t, m.in, m.out) // as the kernel does
 }

@@ -179,7 +179,7 @@ func (c *ucontext) mmapDynamicUAR(t *trace.Task, idx uint64, a *copyuser.Area) e
 		return err
 	}
 	if err := c.ib.MmapIO(t, a, []*copyuser.Page{c.dev.bar.uarPage(uar)}, nil); err != nil {
-		c.dev.cmdUARDealloc(t, uar, c.devxUID) //nolint:errcheck // as the kernel does
+		c.dev.cmdUARDealloc(t, uar, c.devxUID) // as the kernel does
 		b.freeBfreg(t, bfreg)
 		return err
 	}
@@ -215,6 +215,6 @@ func (d *Device) mmapFree(t *trace.Task, entry *core.MmapEntry) {
 	case mmapTypeVAR:
 		d.vars.free(t, e.pageIdx)
 	case mmapTypeUARWC, mmapTypeUARNC:
-		d.cmdUARDealloc(t, e.pageIdx, toUcontext(entry.Ucontext).devxUID) //nolint:errcheck // as the kernel does
+		d.cmdUARDealloc(t, e.pageIdx, toUcontext(entry.Ucontext).devxUID) // as the kernel does
 	}
 }

@@ -44,7 +44,7 @@ func (d *Device) allocMW(mw *core.MW, udata *core.Udata) error {
 	n := min(udata.OutLen, mwRespSize)
 	le.PutUint32(resp[4:], uint32(n))
 	if n > 0 && !udata.CopyTo(resp[:n]) {
-		d.destroyMkey(t, key) //nolint:errcheck // as the kernel does
+		d.destroyMkey(t, key) // as the kernel does
 		return rule.MLX5MWResponseFault
 	}
 	mw.RKey = key

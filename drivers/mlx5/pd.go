@@ -36,7 +36,7 @@ func (d *Device) allocPD(ib *core.PD, udata *core.Udata) error {
 		return err
 	}
 	if !udata.CopyTo(spec.Bytes(&p.resp)) {
-		d.cmdDeallocPD(t, p.pdn(), p.uid) //nolint:errcheck // as the kernel does
+		d.cmdDeallocPD(t, p.pdn(), p.uid) // as the kernel does
 		return rule.MLX5PDResponseFault
 	}
 	ib.Driver = p

@@ -251,20 +251,20 @@ func (d *Device) destroyQP(ib *core.QP, udata *core.Udata) error {
 func (d *Device) destroyQPCommon(t *trace.Task, q *qp, c *ucontext) {
 	defer t.Enter(moduleIB, "destroy_qp_common").Leave()
 	if q.isRSS {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIR, q.uid, q.raw.tirn) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIR, q.uid, q.raw.tirn) // as the kernel does
 		return
 	}
 	if q.state != spec.IB_QPS_RESET {
 		if q.isRaw() {
-			d.modifyRawPacketQP(t, q, &modifyRawQPParam{operation: ifc.MLX5_CMD_OP_2RST_QP}) //nolint:errcheck // as the kernel does
+			d.modifyRawPacketQP(t, q, &modifyRawQPParam{operation: ifc.MLX5_CMD_OP_2RST_QP}) // as the kernel does
 		} else {
-			d.destroy(t, ifc.MLX5_CMD_OP_2RST_QP, q.uid, q.qpn) //nolint:errcheck // as the kernel does
+			d.destroy(t, ifc.MLX5_CMD_OP_2RST_QP, q.uid, q.qpn) // as the kernel does
 		}
 	}
 	if q.isRaw() {
 		d.destroyRawPacketQP(t, q)
 	} else {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_QP, q.uid, q.qpn) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_QP, q.uid, q.qpn) // as the kernel does
 	}
 	q.release(t, c)
 }

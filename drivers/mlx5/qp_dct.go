@@ -159,8 +159,8 @@ func (d *Device) readyDCT(q *qp, attr *core.QPAttr, mask uint32, udata *core.Uda
 		resp.EceOptions = uint32(qpc.answeredECE.Get(out))
 	}
 	if !udata.CopyTo(spec.Bytes(&resp)[:resp.ResponseLength]) {
-		d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.qpn)   //nolint:errcheck // as the kernel does
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.qpn) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.qpn)   // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.qpn) // as the kernel does
 		return rule.MLX5ModifyDCTResponseFault
 	}
 	return nil

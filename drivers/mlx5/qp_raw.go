@@ -77,7 +77,7 @@ func (d *Device) createRawPacketQP(q *qp, p *createQPParams, qpin []byte, sqSize
 			return err
 		}
 		if err := d.createRawSQ(q, p, qpin, sqSize); err != nil {
-			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIS, q.uid, r.tisn) //nolint:errcheck // as the kernel does
+			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIS, q.uid, r.tisn) // as the kernel does
 			return err
 		}
 		q.qpn = r.sqn
@@ -102,7 +102,7 @@ func (d *Device) createRawReceiver(t *trace.Task, q *qp, p *createQPParams, qpin
 		return err
 	}
 	if err := d.createRawTIR(t, q, p); err != nil {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, q.uid, r.rqn) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, q.uid, r.rqn) // as the kernel does
 		return err
 	}
 	if q.sq.count == 0 {
@@ -281,8 +281,8 @@ func (d *Device) createTIR(t *trace.Task, q *qp, p *createQPParams, m *mailbox, 
 func (d *Device) destroyRawPacketQP(t *trace.Task, q *qp) {
 	defer t.EnterInlined(moduleIB, "destroy_raw_packet_qp").Leave()
 	if q.rq.count != 0 {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIR, q.uid, q.raw.tirn) //nolint:errcheck // as the kernel does
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, q.uid, q.raw.rqn)   //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIR, q.uid, q.raw.tirn) // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, q.uid, q.raw.rqn)   // as the kernel does
 	}
 	d.destroyRawSender(t, q)
 }
@@ -293,7 +293,7 @@ func (d *Device) destroyRawSender(t *trace.Task, q *qp) {
 		return
 	}
 	r := &q.raw
-	d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_SQ, q.uid, r.sqn) //nolint:errcheck // as the kernel does
+	d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_SQ, q.uid, r.sqn) // as the kernel does
 	r.sqUmem.release(t, d)
-	d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIS, q.uid, r.tisn) //nolint:errcheck // as the kernel does
+	d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_TIS, q.uid, r.tisn) // as the kernel does
 }

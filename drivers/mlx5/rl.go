@@ -120,7 +120,7 @@ func (d *Device) rlRemoveRateRaw(t *trace.Task, index uint16) {
 	defer r.lock.Unlock(t)
 	e := &r.entries[index-1]
 	if e.refs--; e.refs == 0 {
-		d.setPPRateLimit(t, index, e.uid, &rateLimit{}) //nolint:errcheck // as the kernel does
+		d.setPPRateLimit(t, index, e.uid, &rateLimit{}) // as the kernel does
 	}
 	r.put()
 }

@@ -49,7 +49,7 @@ func (d *Device) createRWQIndTable(table *core.RWQIndTable, attr *core.RWQIndTab
 	}
 	table.TblNum, table.Driver = m.number(), uid
 	if !answerLength(udata) {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQT, uid, table.TblNum) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQT, uid, table.TblNum) // as the kernel does
 		return rule.MLX5RQTResponseFault
 	}
 	return nil

@@ -219,7 +219,7 @@ func (d *Device) finishCreateSRQ(q *srq, in *srqAttr, attr *core.SRQInitAttr, ud
 	buf := spec.Bytes(&resp)
 	if !udata.CopyTo(buf[:min(udata.OutLen, uint64(len(buf)))]) {
 		d.srqs.set(q.srqn, nil)
-		d.cmdDestroySRQ(t, &q.coreSRQ) //nolint:errcheck // as the kernel does
+		d.cmdDestroySRQ(t, &q.coreSRQ) // as the kernel does
 		return rule.MLX5SRQResponseFault
 	}
 	return nil

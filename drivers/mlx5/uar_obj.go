@@ -37,7 +37,7 @@ func (c *ucontext) allocUAREntry(t *trace.Task, typ mmapType) (*userMmapEntry, e
 	}
 	e := &userMmapEntry{typ: typ, pageIdx: n}
 	if err := e.insert(t, c, copyuser.PageSize); err != nil {
-		c.dev.cmdUARDealloc(t, n, c.devxUID) //nolint:errcheck // as the kernel does
+		c.dev.cmdUARDealloc(t, n, c.devxUID) // as the kernel does
 		return nil, err
 	}
 	return e, nil

@@ -153,7 +153,7 @@ func (c *ucontext) allocTransportDomain(t *trace.Task) (err error) {
 func (c *ucontext) deallocTransportDomain(t *trace.Task) {
 	defer t.Enter(moduleIB, "mlx5_ib_dealloc_transport_domain").Leave()
 	if c.dev.caps.has(capLogMaxTD) {
-		c.dev.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, c.devxUID, c.tdn) //nolint:errcheck // as the kernel does
+		c.dev.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_TRANSPORT_DOMAIN, c.devxUID, c.tdn) // as the kernel does
 	}
 }
 

@@ -228,7 +228,7 @@ func (d *Device) createRQ(t *trace.Task, w *rwq, p *core.PD, attr *core.WQInitAt
 	w.ib.WQNum = m.number()
 	if attr.CreateFlags&spec.IB_UVERBS_WQ_FLAGS_DELAY_DROP != 0 {
 		if err := d.setDelayDrop(t); err != nil {
-			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, w.uid, w.ib.WQNum) //nolint:errcheck // as the kernel does
+			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, w.uid, w.ib.WQNum) // as the kernel does
 			return err
 		}
 	}
@@ -337,7 +337,7 @@ func (d *Device) createWQ(p *core.PD, attr *core.WQInitAttr, udata *core.Udata) 
 		return nil, err
 	}
 	if !answerLength(udata) {
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, w.uid, w.ib.WQNum) //nolint:errcheck // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, w.uid, w.ib.WQNum) // as the kernel does
 		w.destroyUser(t, c)
 		return nil, rule.MLX5WQResponseFault
 	}

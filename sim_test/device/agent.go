@@ -94,13 +94,13 @@ func (a *agent) child() (*lane, error) {
 // open is closed.
 func (a *agent) end() {
 	for _, fd := range a.children {
-		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) //nolint:errcheck // it may have exited
+		unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0) // it may have exited
 		awaitExit(fd)
 		unix.Close(fd)
 	}
 	if a.cmd.Process != nil {
-		a.cmd.Process.Kill() //nolint:errcheck // it may have exited
-		a.cmd.Wait()         //nolint:errcheck // it was killed
+		a.cmd.Process.Kill() // it may have exited
+		a.cmd.Wait()         // it was killed
 	}
 	for _, l := range a.lanes {
 		if l != nil {
@@ -111,5 +111,5 @@ func (a *agent) end() {
 
 func awaitExit(pidfd int) {
 	p := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
-	restarted(func() (int, error) { return unix.Poll(p, int(greetLimit/time.Millisecond)) }) //nolint:errcheck // it is gone or will not go
+	restarted(func() (int, error) { return unix.Poll(p, int(greetLimit/time.Millisecond)) }) // it is gone or will not go
 }

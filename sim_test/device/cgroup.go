@@ -41,7 +41,7 @@ func newCgroup(ibdev string) (*cgroup, error) {
 // follows.
 func (g *cgroup) remove() {
 	const tries = 50
-	write(g.dir, "rdma.max", g.ibdev+" hca_handle=max hca_object=max") //nolint:errcheck // it may have none
+	write(g.dir, "rdma.max", g.ibdev+" hca_handle=max hca_object=max") // it may have none
 	for range tries {
 		if unix.Rmdir(g.dir) == nil {
 			return

@@ -146,7 +146,7 @@ func (m *Machine) clean() {
 		}
 	}
 	for addr, n := range m.areas {
-		m.first.call(unix.SYS_MUNMAP, args{uintptr(addr) - pageSize, uintptr(n) + 2*pageSize}) //nolint:errcheck // it is there
+		m.first.call(unix.SYS_MUNMAP, args{uintptr(addr) - pageSize, uintptr(n) + 2*pageSize}) // it is there
 	}
-	m.first.call(unix.SYS_MUNMAP, args{uintptr(m.first.scratch), scratchSize}) //nolint:errcheck // it is there
+	m.first.call(unix.SYS_MUNMAP, args{uintptr(m.first.scratch), scratchSize}) // it is there
 }

@@ -219,7 +219,7 @@ func (t *Task) SendFD(fd int, to player.Task) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	defer dst.Close(int(pidfd)) //nolint:errcheck // it is open
+	defer dst.Close(int(pidfd)) // it is open
 	return dst.number(unix.SYS_PIDFD_GETFD, args{uintptr(pidfd), uintptr(fd)})
 }
 
@@ -350,5 +350,5 @@ func (t *Task) Exit() {
 	}
 	awaitExit(t.pidfd)
 	t.err = errGone                                   // the parent has the lane's other end open, too
-	t.parent.do(unix.SYS_WAIT4, args{uintptr(t.pid)}) //nolint:errcheck // it has exited
+	t.parent.do(unix.SYS_WAIT4, args{uintptr(t.pid)}) // it has exited
 }

@@ -157,8 +157,8 @@ func unpack(ctx context.Context, deb, release, dir string) error {
 	}
 	boot, packed, err := pick(out, release)
 	if err != nil {
-		cmd.Process.Kill() //nolint:errcheck // the error is already there
-		cmd.Wait()         //nolint:errcheck // the same
+		cmd.Process.Kill() // the error is already there
+		cmd.Wait()         // the same
 		return err
 	}
 	if err := cmd.Wait(); err != nil {

@@ -166,7 +166,7 @@ func (d *mlx5Driver) Remove(task *process.Task) {
 	if dev == nil {
 		return
 	}
-	dev.Remove(task) //nolint:errcheck // nothing is registered any more in any case
+	dev.Remove(task) // nothing is registered any more in any case
 	d.mu.Lock()
 	d.dev = nil
 	d.mu.Unlock()

@@ -56,7 +56,7 @@ func (p *player) ioctl(a *casefile.Ioctl, g *casefile.Got, look *casefile.Look) 
 		return err
 	}
 	if reg != nil {
-		defer reg.unmap(p.task) //nolint:errcheck // nobody else knows it
+		defer reg.unmap(p.task) // nobody else knows it
 		if err := reg.protect(p.task, protOf(a.ArgProt)); err != nil {
 			return err
 		}
@@ -90,7 +90,7 @@ func (p *player) write(a *casefile.Write, g *casefile.Got, look *casefile.Look) 
 		return err
 	}
 	if reg != nil {
-		defer reg.unmap(p.task) //nolint:errcheck // nobody else knows it
+		defer reg.unmap(p.task) // nobody else knows it
 	}
 	ret, err := p.task.Write(fd, addr, uint64(len(b)))
 	ok := p.answer(g, ret, err)
@@ -178,7 +178,7 @@ func (p *player) read(a *casefile.ReadEvent, g *casefile.Got, mask []casefile.Ra
 	if err != nil {
 		return err
 	}
-	defer r.unmap(p.task) //nolint:errcheck // nobody else knows it
+	defer r.unmap(p.task) // nobody else knows it
 	ret, err := p.task.Read(fd, r.addr, uint64(a.Len))
 	if p.answer(g, ret, err) {
 		b, _ := r.contents(p.task)

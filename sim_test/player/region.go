@@ -86,7 +86,7 @@ func (r *region) contents(t Task) ([]byte, bool) {
 		if t.Mprotect(r.base, r.size, syscall.PROT_READ) != nil {
 			return nil, false
 		}
-		defer t.Mprotect(r.base, r.size, r.prot) //nolint:errcheck // as it was before
+		defer t.Mprotect(r.base, r.size, r.prot) // as it was before
 	}
 	b := make([]byte, r.n)
 	return b, t.Load(r.addr, b) == len(b)

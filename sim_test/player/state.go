@@ -84,10 +84,10 @@ func (p *player) finish(name string, b *casefile.Buf) error {
 // end lets go whoever is held and closes what the case left open, the last
 // first.
 func (p *player) end() {
-	p.m.Release() //nolint:errcheck // the driver may hold nobody
+	p.m.Release() // the driver may hold nobody
 	fds := slices.Sorted(maps.Values(p.open))
 	for _, fd := range slices.Backward(slices.Compact(fds)) {
-		p.task.Close(fd) //nolint:errcheck // the case may have closed it under another name
+		p.task.Close(fd) // the case may have closed it under another name
 	}
 }
 
