@@ -14,7 +14,7 @@ import (
 // codeBlock is a fenced block of the README with its language.
 var codeBlock = regexp.MustCompile("(?s)```(\\w*)\n(.*?)```")
 
-// TestREADME runs the README's program and its consumer's test in a module of
+// TestREADME runs the README's program and its consumers' tests in a module of
 // their own, as a reader would.
 func TestREADME(t *testing.T) {
 	if testing.Short() {
@@ -22,11 +22,13 @@ func TestREADME(t *testing.T) {
 	}
 	readme, err := os.ReadFile("../README.md")
 	require.NoError(t, err)
-	var program, consumer, mod string
+	var program, consumer, theirs, mod string
 	for _, m := range codeBlock.FindAllStringSubmatch(string(readme), -1) {
 		switch {
 		case m[1] == "go" && strings.HasPrefix(m[2], "package main"):
 			program = m[2]
+		case m[1] == "go" && strings.HasPrefix(m[2], "package theirs"):
+			theirs = m[2]
 		case m[1] == "go":
 			consumer = m[2]
 		case strings.HasPrefix(m[2], "module "):
@@ -44,11 +46,14 @@ func TestREADME(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, mod, "replace uverbsim => ../uverbsim")
 	mod = strings.Replace(mod, "../uverbsim", repo, 1)
+	require.Contains(t, theirs, `"../uverbsim/sim_test/corpus/`)
+	theirs = strings.Replace(theirs, "../uverbsim", repo, 1)
 
 	dir := t.TempDir()
 	sum, err := os.ReadFile("../go.sum")
 	require.NoError(t, err)
-	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sum), "mine_test.go": consumer, "first/main.go": program} {
+	for name, text := range map[string]string{"go.mod": mod, "go.sum": string(sum), "mine_test.go": consumer,
+		"first/main.go": program, "theirs/theirs_test.go": theirs} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
@@ -63,4 +68,5 @@ func TestREADME(t *testing.T) {
 	}
 	require.Equal(t, "255\n", run("run", "./first"))
 	require.Contains(t, run("test", "-v", "."), "--- PASS: TestVectorOutOfRange")
+	require.Contains(t, run("test", "-v", "./theirs"), "--- PASS: TestCorpus")
 }
