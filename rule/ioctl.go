@@ -13,13 +13,13 @@ var (
 		"The 24 bytes of the header cannot be read.",
 		"Pass the address of a struct ib_uverbs_ioctl_hdr in readable memory."})
 	HeaderLength = add(Rule{"header/length", syscall.EINVAL, "ib_uverbs_ioctl", uverbsIoctl,
-		"The hdr.length is above 4096 or is not exactly 24 + 16 * num_attrs.",
+		"The header's length is above 4096 or is not exactly 24 + 16 * num_attrs.",
 		"Set length to the size of the header and its attributes together."})
 	HeaderReserved = add(Rule{"header/reserved", syscall.EPROTONOSUPPORT, "ib_uverbs_ioctl", uverbsIoctl,
 		"A reserved field of the header is not zero.",
 		"Clear the header before filling it in."})
 	HeaderDriverID = add(Rule{"header/driver-id", syscall.EINVAL, "ib_uverbs_cmd_verbs", uverbsIoctl,
-		"The hdr.driver_id is not that of the device's driver.",
+		"The header's driver_id is not that of the device's driver.",
 		"Set driver_id to the device's, which netlink or sysfs tells."})
 	MethodUnknown = add(Rule{"method/unknown", syscall.EPROTONOSUPPORT, "ib_uverbs_cmd_verbs", uverbsIoctl,
 		"The device has no such method of such an object.",

@@ -29,7 +29,7 @@ ib_uverbs_open [ib_uverbs]() {
 #   = *
 # step 1: ioctl f UVERBS_METHOD_GET_CONTEXT
 ib_uverbs_ioctl [ib_uverbs]();
-#   = -1 EINVAL: header/length, The hdr.length is above 4096 or is not exactly 24 + 16 * num_attrs.
+#   = -1 EINVAL: header/length, The header's length is above 4096 or is not exactly 24 + 16 * num_attrs.
 # end: what is still open is closed
 ib_uverbs_close [ib_uverbs]() {
   uverbs_destroy_ufile_hw [ib_uverbs]();
