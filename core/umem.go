@@ -68,9 +68,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 	if end < addr || (end+mask)&^mask < end {
 		return nil, rule.UmemOverflow
 	}
-	limit := task.Rlimit(process.RLIMIT_MEMLOCK)
-	canLock := task.Capable(process.CAP_IPC_LOCK)
-	if limit == 0 && !canLock {
+	if !task.CanDoMlock() {
 		return nil, rule.UmemNoMlock
 	}
 	if access&AccessOnDemand != 0 {
@@ -84,7 +82,8 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		return nil, rule.UmemEmpty
 	}
 	mm := task.Mem
-	if pinned := mm.AddPinnedVM(int64(n)); uint64(pinned) > limit>>copyuser.PageShift && !canLock {
+	limit := task.Rlimit(process.RLIMIT_MEMLOCK) >> copyuser.PageShift
+	if pinned := mm.AddPinnedVM(int64(n)); uint64(pinned) > limit && !task.Capable(process.CAP_IPC_LOCK) {
 		mm.SubPinnedVM(int64(n))
 		return nil, rule.UmemMemlockLimit
 	}

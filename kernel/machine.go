@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"uverbsim/core"
 	"uverbsim/process"
@@ -210,32 +209,16 @@ type vfs Machine
 
 // Open opens a device node.
 //
-// Errors: open/no-node, open/denied, and those of the device's open.
+// Errors: open/no-node, open/permission, and those of the device's open.
 func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, error) {
 	m := (*Machine)(v)
 	n := m.node(path)
 	if n == nil {
 		return nil, rule.OpenNoNode
 	}
-	if !mayOpen(task, n.mode.Load(), flags) {
-		return nil, rule.OpenDenied
+	// The node is root's.
+	if err := process.GenericPermission(task.Cred(), 0, 0, n.mode.Load(), process.OpenMask(flags)); err != nil {
+		return nil, err
 	}
 	return n.dev.open(task, flags)
-}
-
-// mayOpen is the check of the inode's mode, which belongs to root.
-func mayOpen(task *process.Task, mode uint32, flags int) bool {
-	if task.Capable(process.CAP_DAC_OVERRIDE) {
-		return true
-	}
-	cred := task.Cred()
-	switch {
-	case cred.EUID == 0:
-		mode >>= 6
-	case cred.EGID == 0:
-		mode >>= 3
-	}
-	need := [...]uint32{syscall.O_RDONLY: 4, syscall.O_WRONLY: 2, syscall.O_RDWR: 6, syscall.O_ACCMODE: 6}
-	want := need[flags&syscall.O_ACCMODE]
-	return mode&want == want
 }

@@ -49,7 +49,7 @@ func openRefusals() []openRefusal {
 			r.m.Unregister(r.p.MainTask(), r.d)
 			return open(r.p, rigNode, 0)
 		}},
-		{"mode", rule.OpenDenied, func(tb testing.TB, r *rig) error {
+		{"mode", rule.OpenPermission, func(tb testing.TB, r *rig) error {
 			require.NoError(tb, r.m.Chmod(rigNode, 0o664))
 			return open(user(tb, r), rigNode, syscall.O_RDWR)
 		}},
@@ -104,7 +104,7 @@ func TestEveryMainRuleIsMet(t *testing.T) {
 	for _, r := range rule.All() {
 		switch {
 		case strings.HasSuffix(r.File, "core/uverbs_main.c"):
-		case r == rule.OpenNoNode || r == rule.OpenDenied || r.Func == "uapi_get_method" || r.Func == "ib_uverbs_notsupp":
+		case r == rule.OpenNoNode || r == rule.OpenPermission || r.Func == "uapi_get_method" || r.Func == "ib_uverbs_notsupp":
 		default:
 			continue
 		}

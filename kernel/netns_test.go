@@ -72,7 +72,7 @@ func TestNetNamespaceComesLate(t *testing.T) {
 	user := m.NewProcess(process.Options{NetNS: &process.NetNS{}, Cred: &process.Cred{UID: 1, EUID: 1}}).MainTask()
 	require.NoError(t, m.Chmod(nodePrefix+"0", 0o600))
 	_, err = user.Open(nodePrefix+"0", syscall.O_RDWR)
-	require.Equal(t, error(rule.OpenDenied), err)
+	require.Equal(t, error(rule.OpenPermission), err)
 	d.ibDev.Store(nil)
 	root := m.NewProcess(process.Options{NetNS: &process.NetNS{}}).MainTask()
 	_, err = d.open(root, syscall.O_RDWR)

@@ -4,11 +4,11 @@ import "uverbsim/spec"
 
 // Sizes of the kernel's struct bundle_priv on a 64-bit machine, in bytes.
 const (
-	bundlePrivSize     = 464 // whole, with its buffer of 32 u64
-	bundlePrivHead     = 208 // up to that buffer
-	sizeofUverbsAttr   = 16
-	bundleSpare        = 256 // what a bundle on the heap has beyond its need
-	bundleSizeAlignOf8 = 7
+	bundlePrivSize   = 464 // whole, with its buffer of 32 u64
+	bundlePrivHead   = 208 // up to that buffer
+	sizeofUverbsAttr = 16
+	bundleSpare      = 256 // what a bundle on the heap has beyond its need
+	bundleAlign      = 8   // of its size
 )
 
 // finalize computes what the parser needs of each method and builds the tables
@@ -79,6 +79,6 @@ func (api *API) finalizeMethod(m *IoctlMethod, methodKey uint32) error {
 	}
 	size := bundlePrivHead + sizeofUverbsAttr*int(m.KeyBitmapLen) + spec.IoctlAttrSize*int(m.NumAttrs)
 	m.UseStack = size <= bundlePrivSize
-	m.BundleSize = uint16((size + bundleSpare + bundleSizeAlignOf8) &^ bundleSizeAlignOf8)
+	m.BundleSize = uint16((size + bundleSpare + bundleAlign - 1) &^ (bundleAlign - 1))
 	return nil
 }

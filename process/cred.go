@@ -1,6 +1,8 @@
 package process
 
 import (
+	"syscall"
+
 	"uverbsim/rule"
 )
 
@@ -207,13 +209,11 @@ func GenericPermission(c *Cred, owner, group, mode uint32, mask int) error {
 
 // OpenMask returns what GenericPermission is to be asked for by an open with
 // those flags: ACC_MODE, include/linux/fs.h.
-func OpenMask(flags int) (mask int) {
-	r, w := accessMode(flags)
-	if r {
-		mask |= MAY_READ
-	}
-	if w {
-		mask |= MAY_WRITE
-	}
-	return mask
+func OpenMask(flags int) (mask int) { return openMasks[flags&syscall.O_ACCMODE] }
+
+var openMasks = [...]int{
+	syscall.O_RDONLY:  MAY_READ,
+	syscall.O_WRONLY:  MAY_WRITE,
+	syscall.O_RDWR:    MAY_READ | MAY_WRITE,
+	syscall.O_ACCMODE: MAY_READ | MAY_WRITE, // it is asked for both and gets neither
 }

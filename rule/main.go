@@ -9,9 +9,6 @@ var (
 	OpenNoNode = add(Rule{"open/no-node", syscall.ENOENT, "do_sys_openat2", "fs/open.c",
 		"There is no device node of that name.",
 		"Open /dev/infiniband/uverbsN of a device that is registered."})
-	OpenDenied = add(Rule{"open/denied", syscall.EACCES, "may_open", "fs/namei.c",
-		"The mode of the device node does not let this user open it so.",
-		"Change the node's mode, or open it as a user that may."})
 	OpenNoDevice = add(Rule{"open/no-device", syscall.ENXIO, "ib_uverbs_open", uverbsMain,
 		"The device behind the node is on its way out.",
 		"Open another device."})

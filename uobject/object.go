@@ -85,9 +85,6 @@ func NewType(id uint16, name string, c spec.Class, attrs *TypeAttrs) *Type {
 	return t
 }
 
-// Instances says whether objects of this type can be made (type_attrs is set).
-func (t *Type) Instances() bool { return t.attrs.Load() != nil }
-
 // Disassociate forgets the type's declaration, which may be part of a driver
 // that goes (uverbs_disassociate_api in uverbs_uapi.c).
 func (t *Type) Disassociate() { t.attrs.Store(nil) }
