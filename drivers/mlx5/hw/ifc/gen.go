@@ -28,6 +28,17 @@ var roots = strings.Fields(`
 	create_eq_in create_eq_out query_eq_out
 	create_cq_in create_cq_out query_cq_out modify_cq_in
 	create_mkey_in create_mkey_out query_mkey_out
+	create_qp_in create_qp_out rst2init_qp_in rst2init_qp_out init2rtr_qp_in rtr2rts_qp_in query_qp_out
+	create_dct_in query_dct_out
+	create_srq_in query_srq_out create_xrc_srq_in arm_xrc_srq_in query_xrc_srq_out create_xrq_in query_xrq_out
+	create_rmp_in modify_rmp_in query_rmp_out arm_rq_in
+	create_sq_in modify_sq_in query_sq_out create_rq_in modify_rq_in query_rq_out
+	create_tis_in modify_tis_in query_tis_out create_tir_in modify_tir_in query_tir_out
+	create_rqt_in modify_rqt_in query_rqt_out
+	set_roce_address_in query_roce_address_in query_roce_address_out
+	attach_to_mcg_in detach_from_mcg_in
+	query_q_counter_in query_q_counter_out query_vport_counter_out query_hca_vport_context_out
+	create_umem_in general_obj_in_cmd_hdr general_obj_out_cmd_hdr page_fault_resume_in
 `)
 
 // structs names the structures of commands that the header calls otherwise than
