@@ -14,6 +14,8 @@ type layout struct {
 	ops                core.DeviceOps
 	moreMask, lessMask uint64
 	uar                bool
+	refusals           map[string]int // of an operation: how often it refuses, always if below 0
+	noteUdata          bool
 }
 
 // cmdOfOp are the write() commands that the core's default mask leaves out;
@@ -27,7 +29,7 @@ var cmdOfOp = map[string]int{
 // configure works out a configuration: the default operations, with what it
 // names added, then taken away.
 func (d *Driver) configure(c Config) (layout, error) {
-	l := layout{}
+	l := layout{refusals: map[string]int{}}
 	known := map[string]operation{}
 	sets := map[string]func(*core.DeviceOps){}
 	for _, op := range d.operations() {
@@ -45,6 +47,11 @@ func (d *Driver) configure(c Config) (layout, error) {
 		sets[name] = op.with
 		if cmd, ok := cmdOfOp[name]; ok {
 			l.moreMask |= 1 << cmd
+		}
+	}
+	for op := range l.refusals {
+		if _, ok := known[op]; !ok {
+			return l, fmt.Errorf("stub: no operation %q", op)
 		}
 	}
 	for _, name := range c.Lacks {
@@ -65,10 +72,23 @@ func (d *Driver) configure(c Config) (layout, error) {
 	return l, nil
 }
 
-// special takes a name that is no operation: uar, or mask<N>.
+// special takes a name that is no operation: uar, udata, mask<N>, refuse_<op> or
+// never_<op>.
 func (l *layout) special(name string, has bool) bool {
-	if name == "uar" {
+	switch name {
+	case "uar":
 		l.uar = has
+		return true
+	case "udata":
+		l.noteUdata = has
+		return true
+	}
+	if op, ok := strings.CutPrefix(name, "refuse_"); ok && has {
+		l.refusals[op] = 1
+		return true
+	}
+	if op, ok := strings.CutPrefix(name, "never_"); ok && has {
+		l.refusals[op] = -1
 		return true
 	}
 	digits, ok := strings.CutPrefix(name, "mask")

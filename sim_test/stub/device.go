@@ -22,7 +22,9 @@ const mapPages = 4
 
 // Config says how the device differs from the default one. Names are members
 // of struct ib_device_ops; mask<N> is bit N of the mask of write() commands;
-// uar is the driver's UAR object.
+// uar is the driver's UAR object; refuse_<op> makes the first call of an
+// operation that destroys fail with EREMOTEIO, never_<op> every call; udata has
+// the log tell what driver's part of a request those operations are handed.
 type Config struct {
 	Has   []string // beyond the default operations
 	Lacks []string // less than them
@@ -61,6 +63,7 @@ func New(m *kernel.Machine, c Config) (*Driver, error) {
 	}
 	var err error
 	d.conf, err = d.configure(c)
+	d.trail.refusals, d.trail.noteUdata = d.conf.refusals, d.conf.noteUdata
 	return d, err
 }
 

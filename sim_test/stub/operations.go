@@ -136,13 +136,19 @@ func queryPort(_ *process.Task, _ *core.Device, _ uint32, a *core.PortAttr) erro
 	return nil
 }
 
-func (d *Driver) allocPD(*core.PD, *core.Udata) error                { return d.did("alloc_pd") }
-func (d *Driver) deallocPD(*core.PD, *core.Udata) error              { return d.did("dealloc_pd") }
-func (d *Driver) allocXRCD(*core.XRCD, *core.Udata) error            { return d.did("alloc_xrcd") }
-func (d *Driver) deallocXRCD(*core.XRCD, *core.Udata) error          { return d.did("dealloc_xrcd") }
+func (d *Driver) allocPD(*core.PD, *core.Udata) error { return d.did("alloc_pd") }
+func (d *Driver) deallocPD(_ *core.PD, u *core.Udata) error {
+	return d.trail.destroysFor("dealloc_pd", u)
+}
+func (d *Driver) allocXRCD(*core.XRCD, *core.Udata) error { return d.did("alloc_xrcd") }
+func (d *Driver) deallocXRCD(_ *core.XRCD, u *core.Udata) error {
+	return d.trail.destroysFor("dealloc_xrcd", u)
+}
 func (d *Driver) createAH(*core.AH, *core.AHAttr, *core.Udata) error { return d.did("create_ah") }
 
-func (d *Driver) destroyAH(*process.Task, *core.AH, uint32) error { return d.did("destroy_ah") }
+func (d *Driver) destroyAH(*process.Task, *core.AH, uint32) error {
+	return d.trail.destroys("destroy_ah")
+}
 
 func (d *Driver) createCQ(cq *core.CQ, a *core.CQInitAttr, _ core.Attrs) error {
 	d.trail.said("create_cq")
@@ -151,8 +157,10 @@ func (d *Driver) createCQ(cq *core.CQ, a *core.CQInitAttr, _ core.Attrs) error {
 	return nil
 }
 
-func (d *Driver) destroyCQ(cq *core.CQ, _ *core.Udata) error {
-	d.trail.said("destroy_cq")
+func (d *Driver) destroyCQ(cq *core.CQ, u *core.Udata) error {
+	if err := d.trail.destroysFor("destroy_cq", u); err != nil {
+		return err
+	}
 	d.objects.dropCQ(cq)
 	return nil
 }
@@ -183,8 +191,10 @@ func (d *Driver) createQP(qp *core.QP, _ *core.QPInitAttr, _ *core.Udata) error 
 	return nil
 }
 
-func (d *Driver) destroyQP(qp *core.QP, _ *core.Udata) error {
-	d.trail.said("destroy_qp")
+func (d *Driver) destroyQP(qp *core.QP, u *core.Udata) error {
+	if err := d.trail.destroysFor("destroy_qp", u); err != nil {
+		return err
+	}
 	d.objects.dropQP(qp)
 	return nil
 }
@@ -220,8 +230,10 @@ func (d *Driver) createSRQ(srq *core.SRQ, _ *core.SRQInitAttr, _ *core.Udata) er
 	return nil
 }
 
-func (d *Driver) destroySRQ(srq *core.SRQ, _ *core.Udata) error {
-	d.trail.said("destroy_srq")
+func (d *Driver) destroySRQ(srq *core.SRQ, u *core.Udata) error {
+	if err := d.trail.destroysFor("destroy_srq", u); err != nil {
+		return err
+	}
 	d.objects.dropSRQ(srq)
 	return nil
 }
@@ -243,7 +255,9 @@ func (d *Driver) createWQ(*core.PD, *core.WQInitAttr, *core.Udata) (*core.WQ, er
 	return &core.WQ{WQNum: d.number()}, nil
 }
 
-func (d *Driver) destroyWQ(*core.WQ, *core.Udata) error { return d.did("destroy_wq") }
+func (d *Driver) destroyWQ(_ *core.WQ, u *core.Udata) error {
+	return d.trail.destroysFor("destroy_wq", u)
+}
 
 func (d *Driver) modifyWQ(*core.WQ, *core.WQAttr, uint32, *core.Udata) error {
 	return d.did("modify_wq")
@@ -256,7 +270,7 @@ func (d *Driver) createRWQIndTable(t *core.RWQIndTable, _ *core.RWQIndTableInitA
 }
 
 func (d *Driver) destroyRWQIndTable(*process.Task, *core.RWQIndTable) error {
-	return d.did("destroy_rwq_ind_table")
+	return d.trail.destroys("destroy_rwq_ind_table")
 }
 
 func (d *Driver) allocMW(mw *core.MW, _ *core.Udata) error {
@@ -265,7 +279,7 @@ func (d *Driver) allocMW(mw *core.MW, _ *core.Udata) error {
 	return nil
 }
 
-func (d *Driver) deallocMW(*process.Task, *core.MW) error { return d.did("dealloc_mw") }
+func (d *Driver) deallocMW(*process.Task, *core.MW) error { return d.trail.destroys("dealloc_mw") }
 
 // newMR makes a region that covers nothing.
 func (d *Driver) newMR(op string) (*core.MR, error) {
@@ -294,19 +308,21 @@ func (d *Driver) adviseMR(*core.PD, uint32, uint32, []core.SGE, core.Attrs) erro
 	return d.did("advise_mr")
 }
 
-func (d *Driver) deregMR(*core.MR, *core.Udata) error { return d.did("dereg_mr") }
+func (d *Driver) deregMR(_ *core.MR, u *core.Udata) error { return d.trail.destroysFor("dereg_mr", u) }
 
 func (d *Driver) allocDM(*core.Ucontext, *core.DMAllocAttr, core.Attrs) (*core.DM, error) {
 	return new(core.DM), d.did("alloc_dm")
 }
 
-func (d *Driver) deallocDM(*core.DM, core.Attrs) error { return d.did("dealloc_dm") }
+func (d *Driver) deallocDM(*core.DM, core.Attrs) error { return d.trail.destroys("dealloc_dm") }
 
 func (d *Driver) createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {
 	return new(core.Flow), d.did("create_flow")
 }
 
-func (d *Driver) destroyFlow(*process.Task, *core.Flow) error { return d.did("destroy_flow") }
+func (d *Driver) destroyFlow(*process.Task, *core.Flow) error {
+	return d.trail.destroys("destroy_flow")
+}
 
 func (d *Driver) destroyFlowAction(*process.Task, *core.FlowAction) error {
 	return d.did("destroy_flow_action")
@@ -315,7 +331,7 @@ func (d *Driver) destroyFlowAction(*process.Task, *core.FlowAction) error {
 func (d *Driver) createCounters(*core.Counters, core.Attrs) error { return d.did("create_counters") }
 
 func (d *Driver) destroyCounters(*process.Task, *core.Counters) error {
-	return d.did("destroy_counters")
+	return d.trail.destroys("destroy_counters")
 }
 
 func (d *Driver) readCounters(*core.Counters, *core.CountersReadAttr, core.Attrs) error {

@@ -20,6 +20,9 @@ var (
 	noWorkQueues = &rule.Rule{ID: "stub/no-work-queues", Errno: syscall.EOPNOTSUPP, Func: "create_wq", File: source,
 		Why: "this device makes no work queues unless its configuration names create_wq",
 		Do:  "Ask for a device with create_wq."}
+	refuses = &rule.Rule{ID: "stub/refuses", Errno: syscall.EREMOTEIO, Func: "destroy", File: source,
+		Why: "this device's configuration says that the operation fails, once or always",
+		Do:  "Call again, or ask for a device without refuse_ and never_."}
 	uarType = &rule.Rule{ID: "stub/uar-type", Errno: syscall.EOPNOTSUPP, Func: "uar_obj_alloc", File: source,
 		Why: "there is no UAR of that type",
 		Do:  "Ask for MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF or MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC."}

@@ -174,7 +174,7 @@ func TestConfig(t *testing.T) {
 	want := spec.DefaultUverbsCmdMask | 1<<63 | 1<<spec.IB_USER_VERBS_CMD_POLL_CQ
 	require.Equal(t, want&^1, ib.UverbsCmdMask)
 
-	for _, c := range []stub.Config{{Has: []string{"no_such"}}, {Lacks: []string{"no_such"}}, {Has: []string{"mask64"}}} {
+	for _, c := range []stub.Config{{Has: []string{"no_such"}}, {Lacks: []string{"no_such"}}, {Has: []string{"mask64"}}, {Has: []string{"refuse_no_such"}}} {
 		_, err := stub.New(kernel.NewMachine(methods.Core()), c)
 		require.ErrorContains(t, err, "no operation")
 	}
@@ -201,4 +201,44 @@ func TestEvent(t *testing.T) {
 	require.ErrorIs(t, m.Event(nil, "qp", -1, "3"), syscall.ENOENT)
 	require.ErrorIs(t, m.Event(nil, "pd", 0, "3"), syscall.EINVAL)
 	require.ErrorIs(t, m.Event(nil, "cq", 0, "x"), syscall.EINVAL)
+}
+
+// cq makes a completion queue.
+func (m *machine) cq() error {
+	const cqe = 128 // where the output lies, behind the attributes
+	_, err := m.call(spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE,
+		mandatory(spec.UVERBS_ATTR_CREATE_CQ_HANDLE, 0, 0),
+		mandatory(spec.UVERBS_ATTR_CREATE_CQ_CQE, 4, 16),
+		mandatory(spec.UVERBS_ATTR_CREATE_CQ_USER_HANDLE, 8, 1),
+		mandatory(spec.UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4, 0),
+		mandatory(spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, 4, uint64(m.args)+cqe))
+	return err
+}
+
+// TestRefusals: an operation refuses once or always, and says what udata it got.
+func TestRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		has  string
+		errs []error
+		log  string
+	}{
+		{"refuse_destroy_cq", []error{syscall.EREMOTEIO, nil}, "destroy_cq udata:0/0 refused destroy_cq udata:0/0"},
+		{"never_destroy_cq", []error{syscall.EREMOTEIO, syscall.EREMOTEIO}, "destroy_cq udata:0/0 refused destroy_cq udata:0/0 refused"},
+	} {
+		m := boot(t, stub.Config{Has: []string{tc.has, "udata"}})
+		m.context(t)
+		require.NoError(t, m.cq())
+		m.Log()
+		for _, want := range tc.errs {
+			_, err := m.call(spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_DESTROY,
+				mandatory(spec.UVERBS_ATTR_DESTROY_CQ_HANDLE, 0, 0),
+				mandatory(spec.UVERBS_ATTR_DESTROY_CQ_RESP, 8, uint64(m.args)+256))
+			if want == nil {
+				require.NoError(t, err)
+				continue
+			}
+			require.ErrorIs(t, err, want)
+		}
+		require.Equal(t, tc.log, m.Log())
+	}
 }
