@@ -1,10 +1,6 @@
 package verbs
 
-import (
-	"sync"
-
-	"uverbsim/spec"
-)
+import "uverbsim/spec"
 
 // CQ is a completion queue as the core of the library knows it: struct ibv_cq.
 type CQ struct {
@@ -18,9 +14,7 @@ type CQ struct {
 
 	userHandle uint64
 
-	mu                  sync.Mutex
-	completed           sync.Cond
-	compEventsCompleted uint32
+	compEvents, asyncEvents acks
 }
 
 // CQInitAttr says what queue is wanted: struct ibv_cq_init_attr_ex.
@@ -41,10 +35,11 @@ func (c *Context) CmdCreateCQ(cq *CQ, attr *CQInitAttr, uhw UHW, tsIgnored bool)
 	f := c.Frame()
 	defer f.Leave()
 	*cq = CQ{Context: c, Channel: attr.Channel, Driver: cq.Driver, Event: cq.Event}
-	cq.completed.L = &cq.mu
-	cq.userHandle = c.addCQ(cq)
+	cq.compEvents.init()
+	cq.asyncEvents.init()
+	cq.userHandle = c.addElement(cq)
 	if err := c.icmdCreateCQ(f, cq, attr, uhw, tsIgnored); err != nil {
-		c.delCQ(cq)
+		c.delElement(cq.userHandle)
 		return err
 	}
 	if attr.Channel != nil {
@@ -114,12 +109,7 @@ func (cq *CQ) CmdResizeCQ(cqe uint32, uhw UHW) error {
 
 // AckEvents says that the program is done with so many events that it got for
 // the queue. It models ibv_ack_cq_events in libibverbs/verbs.c.
-func (cq *CQ) AckEvents(n uint32) {
-	cq.mu.Lock()
-	defer cq.mu.Unlock()
-	cq.compEventsCompleted += n
-	cq.completed.Signal()
-}
+func (cq *CQ) AckEvents(n uint32) { cq.compEvents.add(n) }
 
 // CmdDestroyCQ destroys the queue, and returns when the program has acknowledged
 // all the events that it has read. It models ibv_cmd_destroy_cq in
@@ -145,19 +135,12 @@ func (cq *CQ) CmdDestroyCQ() error {
 		return err
 	}
 	if !over {
-		cq.waitForAcks(resp.CompEventsReported)
+		cq.compEvents.wait(resp.CompEventsReported)
+		cq.asyncEvents.wait(resp.AsyncEventsReported)
 	}
-	c.delCQ(cq)
+	c.delElement(cq.userHandle)
 	if cq.Channel != nil {
 		cq.Channel.refcnt.Add(-1)
 	}
 	return nil
-}
-
-func (cq *CQ) waitForAcks(reported uint32) {
-	cq.mu.Lock()
-	defer cq.mu.Unlock()
-	for cq.compEventsCompleted != reported {
-		cq.completed.Wait()
-	}
 }

@@ -60,8 +60,8 @@ func (ch *CompChannel) GetCQEvent() (*CQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	cq := ch.Context.findCQ(ev.CQHandle)
-	if !whole || cq == nil {
+	cq, ok := ch.Context.element(ev.CQHandle).(*CQ)
+	if !whole || !ok {
 		return nil, errNoEvent
 	}
 	if cq.Event != nil {

@@ -29,7 +29,7 @@ type Context struct {
 	mu                sync.Mutex // over what follows
 	unsupportedIoctls uint64     // a bit for each Op
 	frames            []*Frame
-	cqs               map[uint64]*CQ // by user handle
+	elements          map[uint64]any // *CQ, *QP and *SRQ, by user handle
 	lastHandle        uint64
 }
 
@@ -62,7 +62,7 @@ func OpenDevice(sys System, path string, driverID uint32, alloc func(*Context) e
 // the kernel takes write() commands by ioctl. It models verbs_init_context in
 // libibverbs/device.c.
 func InitContext(sys System, fd int, driverID uint32) *Context {
-	c := &Context{CmdFD: fd, AsyncFD: -1, sys: sys, driverID: driverID, cqs: map[uint64]*CQ{}}
+	c := &Context{CmdFD: fd, AsyncFD: -1, sys: sys, driverID: driverID, elements: map[uint64]any{}}
 	c.useIoctlWrite = c.hasIoctlWrite()
 	return c
 }
@@ -108,28 +108,6 @@ func (c *Context) destroyErr(err error) (over bool, _ error) {
 		return true, nil
 	}
 	return err != nil, err
-}
-
-// addCQ returns a handle by which the kernel is to name the queue to the
-// program. In the C library it is the address of the queue's struct.
-func (c *Context) addCQ(cq *CQ) uint64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lastHandle++
-	c.cqs[c.lastHandle] = cq
-	return c.lastHandle
-}
-
-func (c *Context) delCQ(cq *CQ) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.cqs, cq.userHandle)
-}
-
-func (c *Context) findCQ(handle uint64) *CQ {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.cqs[handle]
 }
 
 // read reads a wire struct from a descriptor by way of the program's memory. It

@@ -8,9 +8,10 @@
 //   - libibverbs/cmd_write.h and cmd_fallback.c: what becomes of a command when
 //     the kernel has no such method, and commands that have none
 //     (fallback.go, cmd_write.go, uhw.go);
-//   - libibverbs/cmd_*.c and the calls of verbs.c and device.c around them
-//     (device.go, cmd_device.go, cmd_pd.go, cmd_mr.go, cmd_cq.go,
-//     comp_channel.go).
+//   - libibverbs/cmd.c, cmd_*.c and the calls of verbs.c and device.c around
+//     them: a file cmd_*.go for each kind of object, device.go, comp_channel.go
+//     and async_event.go;
+//   - the enums of libibverbs/verbs.h that programs use (enum.go).
 //
 // What a driver's library adds is in a package of its own: libmlx5 is that of
 // mlx5. A program opens a device there.
@@ -23,7 +24,8 @@
 // modelled kernel, errors.As finds the rule that refused the call. An errno of
 // the library's own wraps a syscall.Errno.
 //
-// Left out are queue pairs, shared receive queues, address handles, memory
-// windows, flows and counters, the search for devices in sysfs and by netlink,
+// Left out are flows, counters, work queues and indirection tables, thread and
+// parent domains, tag matching, what is read from sysfs (P_Keys, and GIDs of
+// kernels without the ioctl), the search for devices in sysfs and by netlink,
 // fork support, and imported contexts.
 package verbs

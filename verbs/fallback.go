@@ -31,6 +31,13 @@ const (
 	OpDeregMR
 	OpCreateCQ
 	OpDestroyCQ
+	OpCreateQP
+	OpDestroyQP
+	OpCreateSRQ
+	OpDestroySRQ
+	OpDestroyAH
+	OpDeallocMW
+	OpCloseXRCD
 	numOps
 )
 

@@ -14,7 +14,8 @@ import (
 //
 // Errors of the system calls hold errors.Is for the errno that the C library
 // would report. Load and Store are false where the program would get SIGSEGV or
-// SIGBUS.
+// SIGBUS. One that lies within 64 bytes from a multiple of 64 on is never half
+// done for a device that looks on.
 type System interface {
 	Open(path string, flags int) (fd int, err error)
 	Close(fd int) error

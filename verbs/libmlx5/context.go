@@ -2,6 +2,7 @@ package libmlx5
 
 import (
 	"fmt"
+	"sync/atomic"
 	"syscall"
 
 	"uverbsim/spec"
@@ -43,9 +44,17 @@ type Context struct {
 
 	sys       verbs.System
 	ncUAR     *uar // nil if there is none
+	ports     [maxPorts]portCache
 	clock     page
 	clockInfo page
 	records   recordPages
+	bfs       bfPool
+
+	// The queues that completions can be about: by user index, and by their
+	// numbers on a device that knows no user indices.
+	uidx, qps, srqs rscTable
+
+	sports atomic.Uint32 // how many source ports address handles have got
 }
 
 // OpenDevice opens a device node and makes a context: what ibv_open_device does
@@ -112,9 +121,11 @@ func (c *Context) set() error {
 		return errCQEVersion
 	}
 	c.queryDeviceCtx()
-	for port := range min(maxPorts, c.Resp.NumPorts) {
+	for i := range min(maxPorts, c.Resp.NumPorts) {
 		// A port that does not answer is asked again by whoever wants to know.
-		_, _ = c.QueryPort(uint8(port + 1))
+		if p, err := c.QueryPort(uint8(i + 1)); err == nil {
+			c.ports[i] = portCache{p.LegacyResp.LinkLayer, p.LegacyResp.Flags}
+		}
 	}
 	c.setSingletonNCUAR()
 	return nil
@@ -131,10 +142,52 @@ func (c *Context) queryDeviceCtx() {
 	c.Device, _ = c.QueryDevice(uhw)
 }
 
+// dumpFillMKey is the key of the null region, invalidLKey if the device has
+// none.
+func (c *Context) dumpFillMKey() uint32 {
+	if c.Resp.CompMask&spec.MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY != 0 {
+		return c.Resp.DumpFillMkey
+	}
+	return invalidLKey
+}
+
+// portCache is what the library keeps of a port: cached_link_layer and
+// cached_port_flags of struct mlx5_context.
+type portCache struct {
+	linkLayer uint8 // 0 if it is not known
+	flags     uint8
+}
+
+// IBV_LINK_LAYER_ETHERNET and IBV_QPF_GRH_REQUIRED of libibverbs/verbs.h.
+const (
+	linkLayerEthernet = 2
+	qpfGRHRequired    = 1
+)
+
+// linkLayer says whether a port is one of Ethernet, and whether each of its
+// paths has a global route.
+//
+// Errors: those of the kernel.
+func (c *Context) linkLayer(port uint8) (isEth, grhRequired bool, err error) {
+	var p portCache
+	if port <= maxPorts {
+		p = c.ports[port-1]
+	}
+	if p.linkLayer == 0 {
+		resp, err := c.QueryPort(port)
+		if err != nil {
+			return false, false, err
+		}
+		p = portCache{resp.LegacyResp.LinkLayer, resp.LegacyResp.Flags}
+	}
+	return p.linkLayer == linkLayerEthernet, p.flags&qpfGRHRequired != 0, nil
+}
+
 // Close ends the context and all that was made in it. It models
 // mlx5_free_context in providers/mlx5/mlx5.c.
 func (c *Context) Close() {
 	c.unmapClock()
+	c.freeBFs()
 	if c.ncUAR != nil {
 		c.freeUAR(c.ncUAR)
 		c.ncUAR = nil
@@ -153,11 +206,13 @@ func (c *Context) AllocPD() (*PD, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PD{PD: pd, PDN: resp.PDN}, nil
+	return &PD{PD: pd, PDN: resp.PDN, ctx: c}, nil
 }
 
 // PD is a protection domain with its number on the device.
 type PD struct {
 	*verbs.PD
 	PDN uint32
+
+	ctx *Context
 }

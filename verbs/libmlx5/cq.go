@@ -44,10 +44,21 @@ type CQ struct {
 	ctx    *Context
 	record copyuser.Addr // the doorbell record
 
-	mu        sync.Mutex
+	mu        sync.Mutex // over what follows
 	buf       *cqBuf
 	consIndex uint32
 	armSN     uint32
+
+	// Memory that the system reads and writes: entries that a poll has read, by
+	// their last 64 bytes; an entry of 128 bytes, whose second half is all of one
+	// of 64; a word, and the doorbell of an arm.
+	entries  [maxAhead * cqe64Size]byte
+	window   window
+	entry    [2 * cqe64Size]byte
+	word     [4]byte
+	doorbell [8]byte
+
+	poll cqPoll
 }
 
 // Where a doorbell record has what: indices of 4 bytes.
@@ -178,13 +189,13 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) error {
 	if err := cq.setRecord(armDB, word); err != nil {
 		return err
 	}
-	var doorbell [8]byte
-	binary.BigEndian.PutUint32(doorbell[0:], word)
-	binary.BigEndian.PutUint32(doorbell[4:], cq.CQN)
-	return verbs.Store(cq.ctx.sys, cq.ctx.ncUAR.reg+cqDoorbell, doorbell[:])
+	binary.BigEndian.PutUint32(cq.doorbell[0:], word)
+	binary.BigEndian.PutUint32(cq.doorbell[4:], cq.CQN)
+	return verbs.Store(cq.ctx.sys, cq.ctx.ncUAR.reg+cqDoorbell, cq.doorbell[:])
 }
 
 // setRecord stores a word of the doorbell record.
 func (cq *CQ) setRecord(index copyuser.Addr, v uint32) error {
-	return verbs.Store(cq.ctx.sys, cq.record+4*index, binary.BigEndian.AppendUint32(nil, v))
+	binary.BigEndian.PutUint32(cq.word[:], v)
+	return verbs.Store(cq.ctx.sys, cq.record+4*index, cq.word[:])
 }

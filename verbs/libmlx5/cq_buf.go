@@ -57,6 +57,11 @@ func (b *cqBuf) owner(i uint32) byte {
 	return 0
 }
 
+// isSW says whether entry i with that last byte is the program's.
+func (b *cqBuf) isSW(i uint32, opOwn byte) bool {
+	return opOwn>>4 != cqeInvalid && opOwn&cqeOwnerMask == b.owner(i)
+}
+
 // Buffer is the memory that a queue's entries lie in.
 type Buffer struct {
 	Addr    copyuser.Addr

@@ -16,6 +16,7 @@ const (
 	cqeMLPath        = 17
 	cqeSLID          = 22
 	cqeFlagsRQPN     = 24
+	cqeSRQNUidx      = 32
 	cqeImmInvalPKey  = 36
 	cqeByteCnt       = 44
 	cqeTimestamp     = 48
@@ -24,6 +25,15 @@ const (
 	cqeSopDropQPN    = 56
 	cqeWQECounter    = 60
 	cqeOpOwn         = 63
+	cqeVLANInfo      = 30
+)
+
+// How an entry says that a request on a shared receive queue was not served for
+// want of a page: MLX5_CQE_SYNDROME_REMOTE_ABORTED_ERR and
+// MLX5_CQE_VENDOR_SYNDROME_ODP_PFAULT.
+const (
+	syndromeRemoteAborted = 0x22
+	vendorODPPfault       = 0x93
 )
 
 // What the upper half of an entry's last byte says: an enum without a name in
@@ -40,6 +50,12 @@ const (
 	cqeInvalid     = 15
 
 	cqeOwnerMask = 1
+
+	// Where the data of a short message is, if it is in the entry: in the first
+	// half of its 64 bytes, or in the 64 bytes in front of them
+	// (MLX5_INLINE_SCATTER_32 and MLX5_INLINE_SCATTER_64).
+	cqeInlineScatter32 = 0x4
+	cqeInlineScatter64 = 0x8
 )
 
 // Status says how a work request ended: enum ibv_wc_status of
@@ -66,8 +82,7 @@ const (
 )
 
 // statusOf has the status of each syndrome, MLX5_CQE_SYNDROME_* of
-// providers/mlx5/mlx5dv.h; any other is a general error. It models
-// mlx5_handle_error_cqe in providers/mlx5/cq.c.
+// providers/mlx5/mlx5dv.h; any other is a general error.
 var statusOf = map[byte]Status{
 	0x01: IBV_WC_LOC_LEN_ERR,
 	0x02: IBV_WC_LOC_QP_OP_ERR,
@@ -95,6 +110,8 @@ const (
 	IBV_WC_RDMA_READ          Opcode = spec.IB_UVERBS_WC_RDMA_READ
 	IBV_WC_COMP_SWAP          Opcode = spec.IB_UVERBS_WC_COMP_SWAP
 	IBV_WC_FETCH_ADD          Opcode = spec.IB_UVERBS_WC_FETCH_ADD
+	IBV_WC_BIND_MW            Opcode = spec.IB_UVERBS_WC_BIND_MW
+	IBV_WC_LOCAL_INV          Opcode = spec.IB_UVERBS_WC_LOCAL_INV
 	IBV_WC_TSO                Opcode = spec.IB_UVERBS_WC_TSO
 	IBV_WC_RECV               Opcode = 1 << 7
 	IBV_WC_RECV_RDMA_WITH_IMM Opcode = 1<<7 + 1
@@ -107,10 +124,10 @@ const (
 	IBV_WC_WITH_INV = 1 << 3
 )
 
-// WC is a completion: struct ibv_wc of libibverbs/verbs.h, but for the work
-// request's id, which only a queue pair's library side knows. WQECounter is the
+// WC is a completion: struct ibv_wc of libibverbs/verbs.h. WQECounter is the
 // request's number on its queue.
 type WC struct {
+	WRID      uint64 // of the work request
 	Status    Status
 	Opcode    Opcode // of no meaning if Status is not IBV_WC_SUCCESS
 	VendorErr uint8  // of no meaning if Status is IBV_WC_SUCCESS
@@ -128,37 +145,39 @@ type WC struct {
 	Timestamp  uint64 // of the device's clock
 }
 
-// sendOps has what a completed request of the send queue was, by its opcode in
-// the queue, MLX5_OPCODE_* of providers/mlx5/mlx5dv.h.
-var sendOps = map[byte]struct {
+// sendOp is what a completed request of the send queue was.
+type sendOp struct {
 	op    Opcode
 	flags uint8
 	len   func(cqe []byte) uint32 // nil if the length is not told
-}{
-	0x01: {op: IBV_WC_SEND},                               // MLX5_OPCODE_SEND_INVAL
-	0x08: {op: IBV_WC_RDMA_WRITE},                         // MLX5_OPCODE_RDMA_WRITE
-	0x09: {op: IBV_WC_RDMA_WRITE, flags: IBV_WC_WITH_IMM}, // MLX5_OPCODE_RDMA_WRITE_IMM
-	0x0a: {op: IBV_WC_SEND},                               // MLX5_OPCODE_SEND
-	0x0b: {op: IBV_WC_SEND, flags: IBV_WC_WITH_IMM},       // MLX5_OPCODE_SEND_IMM
-	0x0e: {op: IBV_WC_TSO},                                // MLX5_OPCODE_TSO
-	0x10: {op: IBV_WC_RDMA_READ, len: byteCnt},            // MLX5_OPCODE_RDMA_READ
-	0x11: {op: IBV_WC_COMP_SWAP, len: atomicLen},          // MLX5_OPCODE_ATOMIC_CS
-	0x12: {op: IBV_WC_FETCH_ADD, len: atomicLen},          // MLX5_OPCODE_ATOMIC_FA
+}
+
+// sendOps has it by the opcode in the queue.
+var sendOps = [256]sendOp{
+	opcodeSendInval:    {op: IBV_WC_SEND},
+	opcodeRDMAWrite:    {op: IBV_WC_RDMA_WRITE},
+	opcodeRDMAWriteImm: {op: IBV_WC_RDMA_WRITE, flags: IBV_WC_WITH_IMM},
+	opcodeSend:         {op: IBV_WC_SEND},
+	opcodeSendImm:      {op: IBV_WC_SEND, flags: IBV_WC_WITH_IMM},
+	opcodeTSO:          {op: IBV_WC_TSO},
+	opcodeRDMARead:     {op: IBV_WC_RDMA_READ, len: byteCnt},
+	opcodeAtomicCS:     {op: IBV_WC_COMP_SWAP, len: atomicLen},
+	opcodeAtomicFA:     {op: IBV_WC_FETCH_ADD, len: atomicLen},
 }
 
 func byteCnt(cqe []byte) uint32 { return binary.BigEndian.Uint32(cqe[cqeByteCnt:]) }
 func atomicLen([]byte) uint32   { return 8 }
 
-// parseCQE models mlx5_parse_cqe in providers/mlx5/cq.c. It returns false for
-// an entry that tells of no work request.
-func parseCQE(cqe []byte) (wc WC, ok bool) {
+// parseCQE takes from an entry what it says by itself, as mlx5_parse_cqe in
+// providers/mlx5/cq.c does. It returns false for an entry that tells of no work
+// request.
+func parseCQE(cqe []byte, wc *WC) (ok bool) {
 	be := binary.BigEndian
 	sop := be.Uint32(cqe[cqeSopDropQPN:])
-	wc.QPNum = sop & 0xffffff
-	wc.WQECounter = be.Uint16(cqe[cqeWQECounter:])
+	*wc = WC{QPNum: sop & 0xffffff, WQECounter: be.Uint16(cqe[cqeWQECounter:])}
 	switch cqe[cqeOpOwn] >> 4 {
 	case cqeReq:
-		send := sendOps[byte(sop>>24)]
+		send := &sendOps[sop>>24]
 		wc.Opcode, wc.Flags = send.op, send.flags
 		if send.len != nil {
 			wc.ByteLen = send.len(cqe)
@@ -173,16 +192,21 @@ func parseCQE(cqe []byte) (wc WC, ok bool) {
 		wc.responder(cqe, IBV_WC_RECV, IBV_WC_WITH_INV)
 	case cqeReqErr, cqeRespErr:
 		wc.VendorErr = cqe[cqeVendorErrSynd]
-		wc.Status = IBV_WC_GENERAL_ERR
-		if s, ok := statusOf[cqe[cqeSyndrome]]; ok {
-			wc.Status = s
-		}
-		return wc, true
+		wc.Status = errorStatus(cqe)
+		return true
 	default:
-		return wc, false
+		return false
 	}
 	wc.Timestamp = be.Uint64(cqe[cqeTimestamp:])
-	return wc, true
+	return true
+}
+
+// errorStatus models mlx5_handle_error_cqe in providers/mlx5/cq.c.
+func errorStatus(cqe []byte) Status {
+	if s, ok := statusOf[cqe[cqeSyndrome]]; ok {
+		return s
+	}
+	return IBV_WC_GENERAL_ERR
 }
 
 // responder models handle_responder in providers/mlx5/cq.c.

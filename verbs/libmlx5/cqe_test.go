@@ -59,14 +59,13 @@ func TestParseCQE(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := parseCQE(cqe(t, tt.cqe))
-			require.True(t, ok)
+			var got WC
+			require.True(t, parseCQE(cqe(t, tt.cqe), &got))
 			require.Equal(t, tt.want, got)
 		})
 	}
 	for _, op := range []string{"50", "60", "c0", "f0"} {
-		_, ok := parseCQE(cqe(t, map[int]string{63: op}))
-		require.False(t, ok, "opcode %s tells of no work request", op)
+		require.False(t, parseCQE(cqe(t, map[int]string{63: op}), new(WC)), "opcode %s tells of no work request", op)
 	}
 }
 
@@ -84,7 +83,8 @@ func FuzzParseCQE(f *testing.F) {
 		if len(b) != 64 {
 			return
 		}
-		wc, ok := parseCQE(b)
+		var wc WC
+		ok := parseCQE(b, &wc)
 		op := b[63] >> 4
 		require.Equal(t, op <= cqeRespSendInv || op == cqeReqErr || op == cqeRespErr, ok)
 		if ok {

@@ -22,20 +22,29 @@ const node = "/dev/infiniband/uverbs0"
 
 // machine is a booted machine with a program that has opened its device.
 type machine struct {
-	t    *testing.T
+	t    testing.TB
 	dev  *mlx5.Device
 	proc *process.Process
 	ctx  *libmlx5.Context
+	recv *libmlx5.QP // see receiver
+	mtu  verbs.MTU   // of paths; 1024 bytes if 0
 }
 
-func boot(t *testing.T) *machine {
+func boot(t *testing.T) *machine { return bootWith(t, hw.Recorded) }
+
+// bootWith boots a machine whose device is that of a profile.
+func bootWith(t *testing.T, p *hw.Profile) *machine {
+	return bootConfig(t, mlx5.Config{Profile: p})
+}
+
+func bootConfig(t *testing.T, cfg mlx5.Config) *machine {
 	m := kernel.NewMachine(methods.Core())
-	dev, err := mlx5.New(m, mlx5.Config{})
+	dev, err := mlx5.New(m, cfg)
 	require.NoError(t, err)
 	p := m.NewProcess(process.Options{})
 	ctx, err := libmlx5.OpenDevice(p, node)
 	require.NoError(t, err)
-	return &machine{t, dev, p, ctx}
+	return &machine{t: t, dev: dev, proc: p, ctx: ctx}
 }
 
 // create makes a queue of at least cqe entries; change may be nil.
@@ -49,8 +58,23 @@ func (m *machine) create(cqe uint32, change func(*libmlx5.CQInitAttr)) *libmlx5.
 	return cq
 }
 
-// complete has the device complete the receive request number n.
+// receiver makes the queue pair whose receive requests complete completes. It is
+// the first one, which has the user index 0.
+func (m *machine) receiver() *libmlx5.QP {
+	if m.recv == nil {
+		cq := m.create(1, nil)
+		m.recv = m.createQP(&libmlx5.QPInitAttr{SendCQ: cq, RecvCQ: cq, Type: verbs.IBV_QPT_RC,
+			Cap: verbs.QPCap{MaxRecvWR: 128, MaxRecvSGE: 1}})
+		m.toInit(m.recv)
+	}
+	return m.recv
+}
+
+// complete posts a receive request of id n and has the device complete it, as
+// number n of its queue, by a completion queue of the test's choice.
 func (m *machine) complete(cq *libmlx5.CQ, n uint16) {
+	_, err := m.receiver().PostRecv(&libmlx5.RecvWR{WRID: uint64(n)})
+	require.NoError(m.t, err)
 	require.NoError(m.t, m.dev.HW.Complete(cq.CQN, hw.Completion{
 		Opcode: ifc.MLX5_CQE_RESP_SEND, ByteCount: 100 + uint32(n), QPN: 0x42, WQECounter: n}))
 }
@@ -65,6 +89,7 @@ func (m *machine) poll(cq *libmlx5.CQ) (numbers []uint16) {
 			require.Equal(m.t, libmlx5.IBV_WC_SUCCESS, w.Status)
 			require.Equal(m.t, libmlx5.IBV_WC_RECV, w.Opcode)
 			require.Equal(m.t, 100+uint32(w.WQECounter), w.ByteLen)
+			require.Equal(m.t, uint64(w.WQECounter), w.WRID)
 			numbers = append(numbers, w.WQECounter)
 		}
 		if n < len(wc) {
@@ -275,6 +300,7 @@ func TestCreateCQRefused(t *testing.T) {
 // free one is taken.
 func TestRecords(t *testing.T) {
 	m := boot(t)
+	m.receiver()
 	areas := m.proc.Mem.Areas()
 	var cqs []*libmlx5.CQ
 	for range 65 { // a page has 64 records
@@ -340,6 +366,7 @@ func TestQueryPort(t *testing.T) {
 // TestParallel: one context serves several threads.
 func TestParallel(t *testing.T) {
 	m := boot(t)
+	m.receiver()
 	ch, err := m.ctx.CreateCompChannel()
 	require.NoError(t, err)
 	var wg sync.WaitGroup

@@ -31,6 +31,7 @@ var counted = map[[3]uint16]bool{
 	{0, 0, 0x1001}:           true, // the domain's number
 	{3, 0, 0x1001}:           true, // the queue's number
 	{3, 1, 1}:                true, // how many events the recorded program has read
+	{4, 0, 0xe}:              true, // the queue pair's number
 }
 
 // longestCount is the length of the longest answer that only counts: struct
@@ -96,6 +97,13 @@ func TestModelAnswersAsRecorded(t *testing.T) {
 	require.NoError(t, err)
 	cq, err := c.CreateCQ(&libmlx5.CQInitAttr{CQInitAttr: verbs.CQInitAttr{CQE: 501, Channel: ch}})
 	require.NoError(t, err)
+	qp, err := c.CreateQP(&libmlx5.QPInitAttr{PD: pd, SendCQ: cq, RecvCQ: cq, Type: verbs.IBV_QPT_RC,
+		Cap: verbs.QPCap{MaxSendWR: 1, MaxRecvWR: 500, MaxSendSGE: 1, MaxRecvSGE: 1}})
+	require.NoError(t, err)
+	pingpongInit(t, qp)
+	pingpongAddress(t, c)
+	pingpongConnect(t, qp, 0x42, 0x581981, 0x150643)
+	require.NoError(t, qp.Destroy())
 	require.NoError(t, cq.Destroy())
 	require.NoError(t, mr.Dereg())
 	require.NoError(t, pd.Dealloc())
