@@ -1,6 +1,10 @@
 package copyuser
 
-import "syscall"
+import (
+	"syscall"
+
+	"uverbsim/trace"
+)
 
 // VMFlags are the flags of an area: vm_flags_t, include/linux/mm_types.h.
 type VMFlags uint64
@@ -129,13 +133,15 @@ func (a *Area) insert(i int, p *Page, bits uint32) {
 // only for reading.
 func (a *Area) Zap() {
 	if a.Flags&VM_PFNMAP != 0 {
-		a.MM.zap(a.Start, a.End)
+		a.MM.zap(nil, a.Start, a.End)
 	}
 }
 
 // zap empties the page table of a range.
-func (m *AddressSpace) zap(start, end Addr) {
-	m.ptl.Lock()
-	defer m.ptl.Unlock()
-	m.pgd.each(start, end, func(_ Addr, e *pte) { e.clear() })
+func (m *AddressSpace) zap(t *trace.Task, start, end Addr) {
+	m.invalidating(t, start, end, func() {
+		m.ptl.Lock()
+		defer m.ptl.Unlock()
+		m.pgd.each(start, end, func(_ Addr, e *pte) { e.clear() })
+	})
 }

@@ -7,8 +7,9 @@
 //
 // AddressSpace is the memory of a simulated process: areas (mm/vma.c,
 // mm/mmap.c, mm/mprotect.c, mm/mremap.c), the page table under them
-// (mm/memory.c), fork (dup_mmap in kernel/fork.c) and pins (mm/gup.c). The
-// areas are kept in a B-tree, which only system calls and page faults look at.
+// (mm/memory.c), fork (dup_mmap in kernel/fork.c) and pins (mm/gup.c). Who finds
+// pages without a pin (mm/hmm.c) is told before they change (mm/mmu_notifier.c).
+// The areas are kept in a B-tree, which only system calls and page faults look at.
 // A copy walks the page table without a lock, as the processor does, and then
 // holds the lock of the one page that it copies.
 //

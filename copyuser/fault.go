@@ -28,13 +28,12 @@ func (a *Area) permits(write bool) bool {
 // if it is private.
 func (m *AddressSpace) handleMMFault(area *Area, a Addr, write bool) bool {
 	m.ptl.Lock()
-	e := m.pgd.alloc(a)
-	if e.page.Load() == nil {
-		m.ptl.Unlock()
+	missing := m.pgd.alloc(a).page.Load() == nil
+	m.ptl.Unlock()
+	if missing {
 		return m.doFault(area, a, write)
 	}
-	defer m.ptl.Unlock()
-	m.wpFault(area, e, write)
+	m.wpFault(area, a, write)
 	return true
 }
 
@@ -52,12 +51,11 @@ func (m *AddressSpace) doFault(area *Area, a Addr, write bool) bool {
 		}
 	}
 	m.ptl.Lock()
-	defer m.ptl.Unlock()
-	e := m.pgd.alloc(a)
-	if e.page.Load() == nil { // nobody else was faster
+	if e := m.pgd.alloc(a); e.page.Load() == nil { // nobody else was faster
 		e.set(page, bits)
 	}
-	m.wpFault(area, e, write)
+	m.ptl.Unlock()
+	m.wpFault(area, a, write)
 	return true
 }
 
@@ -70,14 +68,31 @@ func (a *Area) opsFault(at Addr) (*Page, bool) {
 
 // wpFault models do_wp_page in mm/memory.c: an entry that has a page gets the
 // rights that its area has now; a private page is copied before it is written.
-// The caller holds the ptl.
-func (m *AddressSpace) wpFault(area *Area, e *pte, write bool) {
+func (m *AddressSpace) wpFault(area *Area, a Addr, write bool) {
+	m.ptl.Lock()
+	defer m.ptl.Unlock()
+	e := m.pgd.find(a)
 	bits := e.bits.Load()
 	switch {
-	case !write || bits&pteWrite != 0:
+	case !write || bits&pteWrite != 0 || e.page.Load() == nil:
 	case area.isCOW() && bits&pteAnon == 0:
-		e.unshare(area.pteBits())
+		m.ptl.Unlock()
+		m.unshare(a, area.pteBits())
+		m.ptl.Lock()
 	case area.permits(true):
 		e.protect(bits | pteWrite)
 	}
+}
+
+// unshare models wp_page_copy in mm/memory.c: a private mapping gets a copy of a
+// page that others see too.
+func (m *AddressSpace) unshare(a Addr, bits uint32) {
+	a = a.PageDown()
+	m.invalidating(nil, a, a+PageSize, func() {
+		m.ptl.Lock()
+		defer m.ptl.Unlock()
+		if e := m.pgd.find(a); e.page.Load() != nil && e.bits.Load()&pteAnon == 0 {
+			e.unshare(bits)
+		}
+	})
 }

@@ -42,9 +42,14 @@ func (m *AddressSpace) dupArea(cur Current, a *Area) {
 	dup.MM = m
 	m.areas.ReplaceOrInsert(&dup)
 	openVMA(cur, &dup)
-	if a.MM.needsCopy(a) {
-		m.copyPageRange(a)
+	if !a.MM.needsCopy(a) {
+		return
 	}
+	if !a.isCOW() {
+		m.copyPageRange(a)
+		return
+	}
+	a.MM.invalidating(traceOf(cur), a.Start, a.End, func() { m.copyPageRange(a) })
 }
 
 // needsCopy models vma_needs_copy in mm/memory.c: other pages come back by a

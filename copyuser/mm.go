@@ -56,6 +56,8 @@ type AddressSpace struct {
 	ptl sync.Mutex // over changes of the page table (page_table_lock)
 	pgd pageTable
 
+	notifiers notifiers
+
 	users       atomic.Int64 // mm_users
 	pinnedVM    atomic.Int64 // pages
 	pinnedPages atomic.Int64

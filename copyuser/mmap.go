@@ -196,7 +196,7 @@ func (m *AddressSpace) mmapRegion(cur Current, a *Area, mmap func(*Area) error) 
 		getFile(cur, a.File)
 		if err := mmap(a); err != nil {
 			putFile(cur, a.File)
-			m.zap(a.Start, a.End)
+			m.zap(traceOf(cur), a.Start, a.End)
 			return err
 		}
 	}

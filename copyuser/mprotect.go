@@ -74,7 +74,7 @@ func (m *AddressSpace) mprotectFixup(cur Current, a *Area, start, end Addr, flag
 		}
 	}
 	a.Flags = flags
-	m.changeProtection(a)
+	m.invalidating(traceOf(cur), a.Start, a.End, func() { m.changeProtection(a) })
 	m.merge(a)
 	return nil
 }

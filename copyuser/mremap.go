@@ -149,7 +149,7 @@ func (m *AddressSpace) moveVMA(cur Current, a *Area, old Addr, oldLen, newLen ui
 	}
 	openVMA(cur, &moved)
 	m.areas.ReplaceOrInsert(&moved)
-	m.movePageTables(old, end, to)
+	m.invalidating(traceOf(cur), old, end, func() { m.movePageTables(old, end, to) })
 	m.merge(&moved)
 	if oldLen == 0 { // the area stays: it is mapped twice now
 		return to, nil

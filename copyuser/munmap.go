@@ -49,7 +49,7 @@ func (m *AddressSpace) unmapRange(cur Current, start, end Addr) error {
 	for _, a := range areas {
 		m.areas.Delete(a)
 	}
-	m.zap(start, end)
+	m.zap(traceOf(cur), start, end)
 	for _, a := range areas {
 		removeVMA(cur, a)
 	}
@@ -69,7 +69,7 @@ func (m *AddressSpace) exitMmap(cur Current) {
 	t := traceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
-	m.zap(0, TaskSizeMax)
+	m.zap(t, 0, TaskSizeMax)
 	m.areas.Ascend(func(a *Area) bool {
 		removeVMA(cur, a)
 		return true

@@ -199,7 +199,9 @@ func (m *AddressSpace) followPage(area *Area, a Addr, flags gup) *Page {
 		return nil
 	}
 	if bits&pteAnon == 0 && area.isCOW() {
-		e.unshare(area.pteBits() &^ pteWrite)
+		m.ptl.Unlock()
+		m.unshare(a, area.pteBits()&^pteWrite)
+		m.ptl.Lock()
 	}
 	return e.page.Load()
 }

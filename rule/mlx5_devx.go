@@ -142,14 +142,4 @@ var (
 	MLX5DevxUmemDmabufFD = add(Rule{"mlx5-devx/umem-dmabuf-fd", syscall.EFAULT, "devx_umem_get", mlx5Devx,
 		"The number of the dma-buf's descriptor does not fit into 32 bits.",
 		"Pass the descriptor of a dma-buf."})
-	DmabufOverflow = add(Rule{"dmabuf/overflow", syscall.EINVAL, "ib_umem_dmabuf_get_with_dma_device",
-		"drivers/infiniband/core/umem_dmabuf.c",
-		"The offset and the length together exceed 64 bits.",
-		"Pass a range that lies in the dma-buf."})
-	DmabufBad = add(Rule{"dmabuf/bad", syscall.EBADF, "dma_buf_get", "drivers/dma-buf/dma-buf.c",
-		"The descriptor is not open.",
-		"Pass the descriptor of a dma-buf."})
-	DmabufForeign = add(Rule{"dmabuf/foreign", syscall.EINVAL, "dma_buf_get", "drivers/dma-buf/dma-buf.c",
-		"The descriptor is not that of a dma-buf.",
-		"Pass the descriptor of a dma-buf."})
 )

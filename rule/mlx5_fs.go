@@ -26,6 +26,9 @@ var (
 	MLX5MatcherBusy = add(Rule{"mlx5-flow/matcher-busy", syscall.EBUSY, "flow_matcher_cleanup", mlx5FS,
 		"Flows use the matcher.",
 		"Destroy the flows first."})
+	MLX5FlowPrivilege = add(Rule{"mlx5-flow/privilege", syscall.EPERM, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+		"The caller lacks CAP_NET_RAW.",
+		"Run the program with that capability."})
 	MLX5AnchorPrivilege = add(Rule{"mlx5-flow/anchor-privilege", syscall.EPERM, "MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
 		"The caller lacks CAP_NET_RAW.",
 		"Run the program with that capability."})

@@ -134,6 +134,9 @@ var (
 	MLX5DataDirectNone = add(Rule{"mlx5-data-direct/none", syscall.ENODEV, "UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH)", mlx5StdTypes,
 		"The device has no function for direct access to the memory of other devices.",
 		"Do without it."})
+	MLX5DataDirectSpace = add(Rule{"mlx5-data-direct/space", syscall.ENOSPC, "UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH)", mlx5StdTypes,
+		"The path with its final zero is longer than the room for it.",
+		"Give more room."})
 )
 
 const coreAddr = "drivers/infiniband/core/addr.c"
@@ -145,5 +148,5 @@ var (
 		"Use a destination on the device's own subnets."})
 	MLX5NetNoNeighbour = add(Rule{"mlx5-net/no-neighbour", syscall.ETIMEDOUT, "rdma_resolve_ip", coreAddr,
 		"Nobody answered for the destination's address.",
-		"Use an address of the device itself; the model has no other node on the network."})
+		"Use an address of the device itself, or of another one on its fabric."})
 )

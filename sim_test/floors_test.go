@@ -32,8 +32,9 @@ var floors = map[string][]string{
 	"drivers/rxe":     {"kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 	"verbs":           {"spec", "copyuser"},
 	"report":          {"kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule", "radixtree", "casefile"},
-	// The demo is a program on a machine with a device, so it stands above both.
+	// Programs on a machine with a device stand above both.
 	"report/demo": {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
+	"report/pingpong": {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 }
 
 // free may import any room: nothing stands above them.

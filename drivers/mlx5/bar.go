@@ -8,7 +8,8 @@ import (
 )
 
 // bar is the device's address range, BAR 0, as far as users can map it: pages
-// of registers, the page with the core clock, and memory of the device.
+// of registers, the page with the core clock, and memory of the device. As a
+// hw.Memory it is the last of these, by offset in the range.
 type bar struct {
 	hw    *hw.Device
 	clock *copyuser.Page
@@ -18,9 +19,8 @@ type bar struct {
 	memory map[uint64]*copyuser.Page // by place in the range, in pages
 }
 
-func newBar(dev *hw.Device, clock func() uint64) *bar {
+func newBar(clock func() uint64) *bar {
 	return &bar{
-		hw:     dev,
 		clock:  copyuser.NewIOPage(clockPage(clock)),
 		uars:   map[uint32]*copyuser.Page{},
 		memory: map[uint64]*copyuser.Page{},
@@ -46,19 +46,63 @@ func (b *bar) memoryPages(offset, n uint64) []*copyuser.Page {
 	defer b.mu.Unlock()
 	pages := make([]*copyuser.Page, n)
 	for i := range pages {
-		at := offset>>copyuser.PageShift + uint64(i)
-		if b.memory[at] == nil {
-			b.memory[at] = copyuser.NewPage()
-		}
-		pages[i] = b.memory[at]
+		pages[i] = b.memoryPage(offset>>copyuser.PageShift + uint64(i))
+	}
+	return pages
+}
+
+// memoryPage is one of memoryPages, by its place in pages. The caller holds the
+// lock.
+func (b *bar) memoryPage(at uint64) *copyuser.Page {
+	if b.memory[at] == nil {
+		b.memory[at] = copyuser.NewPage()
+	}
+	return b.memory[at]
+}
+
+// ReadAt is the device's own access to its memory. It never fails.
+func (b *bar) ReadAt(p []byte, offset uint64) error {
+	b.eachPage(len(p), offset, func(page *copyuser.Page, off, from, to int) { page.Load(off, p[from:to]) })
+	return nil
+}
+
+// WriteAt is the same for writing.
+func (b *bar) WriteAt(p []byte, offset uint64) error {
+	b.eachPage(len(p), offset, func(page *copyuser.Page, off, from, to int) { page.Store(off, p[from:to]) })
+	return nil
+}
+
+// eachPage calls f for the part of n bytes at an offset of the range that lies in
+// each page: its offset there, and which of the n bytes it is.
+func (b *bar) eachPage(n int, offset uint64, f func(page *copyuser.Page, off, from, to int)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for done := 0; done < n; {
+		at := offset + uint64(done)
+		off := int(at % copyuser.PageSize)
+		to := min(n, done+copyuser.PageSize-off)
+		f(b.memoryPage(at>>copyuser.PageShift), off, done, to)
+		done = to
+	}
+}
+
+// operationPages returns n pages from an offset of the range on where accesses do
+// something with the device's memory.
+func (b *bar) operationPages(offset, n uint64) []*copyuser.Page {
+	pages := make([]*copyuser.Page, n)
+	for i := range pages {
+		pages[i] = copyuser.NewIOPage(b.hw.MemoryPage(offset + uint64(i)<<copyuser.PageShift))
 	}
 	return pages
 }
 
 // pages returns what the entry leads to.
 func (e *userMmapEntry) pages(b *bar) []*copyuser.Page {
-	if e.typ == mmapTypeUARWC || e.typ == mmapTypeUARNC {
+	switch e.typ {
+	case mmapTypeUARWC, mmapTypeUARNC:
 		return []*copyuser.Page{b.uarPage(e.pageIdx)}
+	case mmapTypeMemicOp:
+		return b.operationPages(e.address, e.rdma.NPages)
 	}
 	return b.memoryPages(e.address, e.rdma.NPages)
 }

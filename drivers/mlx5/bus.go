@@ -82,20 +82,40 @@ func (b *Bus) Mapped() (n int) {
 // ReadAt copies len(p) bytes from the bus address addr. The error is
 // ErrBusFault; nothing is copied then.
 func (b *Bus) ReadAt(p []byte, addr uint64) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if page, off := b.within(addr, len(p)); page != nil {
+		page.Load(off, p)
+		return nil
+	}
 	return b.each(len(p), addr, func(page *copyuser.Page, off, from, to int) { page.Load(off, p[from:to]) })
 }
 
 // WriteAt copies p to the bus address addr. The error is ErrBusFault; nothing
 // is copied then.
 func (b *Bus) WriteAt(p []byte, addr uint64) error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	if page, off := b.within(addr, len(p)); page != nil {
+		page.Store(off, p)
+		return nil
+	}
 	return b.each(len(p), addr, func(page *copyuser.Page, off, from, to int) { page.Store(off, p[from:to]) })
+}
+
+// within returns the page that n bytes at addr lie in, and where in it; nil if
+// they do not lie in one page that is mapped.
+func (b *Bus) within(addr uint64, n int) (*copyuser.Page, int) {
+	off := int(addr % copyuser.PageSize)
+	if i := (addr - busBase) >> copyuser.PageShift; i < uint64(len(b.pages)) && off+n <= copyuser.PageSize {
+		return b.pages[i], off
+	}
+	return nil, 0
 }
 
 // each calls f for the part of n bytes at addr that lies in each page: its
 // offset there, and which of the n bytes it is.
 func (b *Bus) each(n int, addr uint64, f func(page *copyuser.Page, off, from, to int)) error {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
 	size := uint64(len(b.pages)) << copyuser.PageShift
 	if addr < busBase || addr-busBase > size || uint64(n) > size-(addr-busBase) {
 		return ErrBusFault

@@ -22,9 +22,6 @@ func (d *Device) definitions() kernel.Definitions {
 	for _, m := range methodHandlers {
 		defs.Methods[kernel.MethodID{Object: m.object, Method: m.method}] = m.handler
 	}
-	for _, id := range unmodelledMethods {
-		defs.Methods[id] = unmodelledMethod
-	}
 	return defs
 }
 
@@ -59,6 +56,7 @@ var methodHandlers = []struct {
 	{spec.MLX5_IB_OBJECT_PP, spec.MLX5_IB_METHOD_PP_OBJ_ALLOC, ppObjAlloc},
 	{spec.MLX5_IB_OBJECT_FLOW_MATCHER, spec.MLX5_IB_METHOD_FLOW_MATCHER_CREATE, flowMatcherCreate},
 	{spec.MLX5_IB_OBJECT_STEERING_ANCHOR, spec.MLX5_IB_METHOD_STEERING_ANCHOR_CREATE, steeringAnchorCreate},
+	{spec.UVERBS_OBJECT_FLOW, spec.MLX5_IB_METHOD_CREATE_FLOW, createRawFlow},
 	{spec.UVERBS_OBJECT_FLOW_ACTION, spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER, createModifyHeader},
 	{spec.UVERBS_OBJECT_FLOW_ACTION, spec.MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT, createPacketReformat},
 	{spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_OTHER, devxOther},

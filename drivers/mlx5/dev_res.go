@@ -19,13 +19,17 @@ type devResources struct {
 
 // kernelMemory is a page of the kernel that a queue of its own lies in: the buffer
 // at its beginning, the doorbell record at its end.
-type kernelMemory struct{ umem }
+type kernelMemory struct {
+	umem
+	page *copyuser.Page
+}
 
 // kernelDoorbell is where the doorbell record is in the page.
 const kernelDoorbell = copyuser.PageSize - 64
 
 func (d *Device) newKernelMemory(size uint64) kernelMemory {
-	return kernelMemory{umem{&core.Umem{Length: size}, d.Bus.Map([]*copyuser.Page{copyuser.NewPage()})}}
+	page := copyuser.NewPage()
+	return kernelMemory{umem{Umem: &core.Umem{Length: size}, dma: d.Bus.Map([]*copyuser.Page{page})}, page}
 }
 
 func (k *kernelMemory) doorbell() uint64 { return k.dma + kernelDoorbell }
@@ -58,7 +62,7 @@ func (d *Device) devResCQInit(t *trace.Task) error {
 	if err != nil {
 		return err
 	}
-	c0, err := d.createKernelCQ(t)
+	c0, err := d.createKernelCQ(t, 2)
 	if err != nil {
 		d.cmdDeallocPD(t, p0, 0) // as the kernel does
 		return err
@@ -67,15 +71,19 @@ func (d *Device) devResCQInit(t *trace.Task) error {
 	return nil
 }
 
-// createKernelCQ makes a completion queue of two entries.
-func (d *Device) createKernelCQ(t *trace.Task) (*kernelCQ, error) {
-	const entries, cqeSize = 2, 64
+// createKernelCQ makes a completion queue of that many entries, none of which is
+// valid.
+func (d *Device) createKernelCQ(t *trace.Task, entries uint64) (*kernelCQ, error) {
+	const cqeSize = 64
 	eq, err := d.compEQN(t, 0)
 	if err != nil {
 		return nil, err
 	}
 	c := &kernelCQ{memory: d.newKernelMemory(entries * cqeSize)}
 	c.owner = c
+	for i := range entries {
+		c.memory.page.Store(int(i*cqeSize+cqeSize-1), []byte{ifc.MLX5_CQE_INVALID << 4})
+	}
 	m := d.mailbox(ifc.MLX5_CMD_OP_CREATE_CQ, 0, 8)
 	defer d.giveBack(m)
 	c.memory.populatePas(copyuser.PageSize, 1, m.in[cqcPas:], 0)

@@ -16,6 +16,14 @@ func (d *Device) OwnCounts() map[string]int {
 		counts["pd"], counts["cq"] = 1, 1
 	}
 	r.cqLock.Unlock(nil)
+	u := &d.umrc
+	u.initLock.Lock(nil)
+	if u.isMade {
+		for _, kind := range []string{"pd", "mkey", "cq", "qp"} {
+			counts[kind]++
+		}
+	}
+	u.initLock.Unlock(nil)
 	d.flows.lock.Lock(nil)
 	defer d.flows.lock.Unlock(nil)
 	for _, p := range d.flows.prios {

@@ -36,7 +36,11 @@ type Config struct {
 	// adapter's MAC: one GID each, in this order. Nil is 192.0.2.1 alone.
 	Addrs []netip.Addr
 	// NoCarrier: the network device is up, but nothing is connected to it.
+	// Device.HW.PortUp changes that while the device lives.
 	NoCarrier bool
+	// Fabric is where the adapter's packets go, and has its clock; nil is one of
+	// its own. Adapters of one fabric need other MAC and IP addresses.
+	Fabric *hw.Fabric
 	// IOEQSize and EventEQSize are how many events may be outstanding in the
 	// event queue of a completion vector and in that of asynchronous events
 	// (the driver's parameters io_eq_size and event_eq_size); 1024 and 4096 if
@@ -97,6 +101,7 @@ type Device struct {
 	clockInfo *copyuser.Page
 	mac       [6]byte
 	addrs     []netip.Addr // of the network device, by the index of their GIDs
+	carrier   atomic.Bool  // of the network device
 
 	uar   uint32 // the kernel's own page of registers
 	uarIO hw.IO
@@ -112,8 +117,13 @@ type Device struct {
 	slowPathMutex trace.Mutex
 	xrcdn         [2]uint32
 	devr          devResources
+	umrc          umrCommon
+	odpCaps       core.ODPCaps
+	odpEQ         odpPFEQ
+	odpKeys       odpKeyTable
 	delayDropLock trace.Mutex
 	delayDrop     bool // the device has been told how long to wait
+	qps           qpTable
 	srqs          srqTable
 	vars          varTable
 	memic         memicTable
@@ -135,8 +145,13 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	d.compLock.Name, d.slowPathMutex.Name = "comp_lock", "slow_path_mutex"
 	d.rl.lock.Name, d.delayDropLock.Name, d.flows.lock.Name = "rl_lock", "delay_drop.lock", "flow_db.lock"
 	d.devr.cqLock.Name, d.devr.srqLock.Name = "cq_lock", "srq_lock"
-	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, Interrupt: d.interrupt, Clock: cfg.Clock, Trace: cfg.Trace})
-	d.bar = newBar(d.HW, cfg.Clock)
+	d.umrc.initLock.Name, d.umrc.lock.Name, d.odpEQ.mutex.Name = "init_lock", "lock", "odp_eq_mutex"
+	d.bar = newBar(cfg.Clock)
+	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, BAR: d.bar, Interrupt: d.interrupt, Clock: cfg.Clock,
+		Trace: cfg.Trace, Fabric: cfg.Fabric})
+	d.HW.PortUp(!cfg.NoCarrier)
+	d.carrier.Store(!cfg.NoCarrier)
+	d.bar.hw = d.HW
 	t := cfg.Trace
 	for _, stage := range []struct {
 		name string
@@ -252,8 +267,11 @@ func (d *Device) devResInit(t *trace.Task) (err error) {
 // drivers/infiniband/core/device.c.
 func (d *Device) stageCaps(t *trace.Task) error {
 	defer t.Enter(moduleIB, "mlx5_ib_stage_caps_init").Leave()
+	d.odpCaps = d.fillODPCaps()
 	d.IB.Ops = d.ops()
-	d.initGIDs()
+	if err := d.initGIDs(t); err != nil {
+		return err
+	}
 	d.initClockInfo()
 	d.initDM()
 	if d.varIsSupported() {
@@ -264,7 +282,11 @@ func (d *Device) stageCaps(t *trace.Task) error {
 		return err
 	}
 	be.PutUint64(d.IB.Attr.NodeGUID[:], guid)
-	return d.fillDeviceAttr(t, &d.IB.Attr)
+	if err := d.fillDeviceAttr(t, &d.IB.Attr); err != nil {
+		return err
+	}
+	d.IB.Attr.ODP = kernelODPCaps(d.IB.Attr.ODP)
+	return nil
 }
 
 // Step lets the adapter's oldest event through and runs the interrupt handlers
@@ -275,6 +297,15 @@ func (d *Device) Step(t *trace.Task) bool {
 	d.irqTask.Store(t)
 	defer d.irqTask.Store(nil)
 	return d.HW.Step()
+}
+
+// Drain steps until there is nothing left to do.
+func (d *Device) Drain(t *trace.Task) {
+	d.stepMu.Lock()
+	defer d.stepMu.Unlock()
+	d.irqTask.Store(t)
+	defer d.irqTask.Store(nil)
+	d.HW.Drain()
 }
 
 // Run lets events through as they come, until stop is closed: for a program that
@@ -303,6 +334,8 @@ func (d *Device) Remove(task *process.Task) error {
 	d.active.Store(false)
 	d.machine.Unregister(task, d.Uverbs)
 	d.devxCleanup(t)
+	d.umrResourceCleanup(t)
+	d.odpDestroyEQ(t)
 	d.devResCleanup(t)
 	d.cleanupAnchors(t)
 	for i := range d.compEQs {
@@ -313,6 +346,7 @@ func (d *Device) Remove(task *process.Task) error {
 	d.destroyUnmapEQ(t, &d.asyncEQ)
 	d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_UAR, 0, d.uar) // as the kernel does
 	pages, err := hw.Shutdown(t, d.HW)
+	d.HW.Fabric().Leave(d.HW)
 	for _, a := range pages {
 		d.Bus.Unmap(a, 1)
 	}

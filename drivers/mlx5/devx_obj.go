@@ -17,7 +17,8 @@ type devxObj struct {
 	objID  uint64 // as encObjID has it
 	dinbox []byte // the command that ends it
 	cq     *coreCQ
-	bulk   uint64 // counters that a flow counter stands for
+	bulk   uint64  // counters that a flow counter stands for
+	odpKey *odpKey // of a key that consists of other keys
 
 	subs []*devxSubscription // event_sub
 }
@@ -42,6 +43,7 @@ func devxObjCleanup(obj *uobject.Object, _ uobject.RemoveReason, attrs uobject.A
 	t := attrs.Task().Trace
 	defer t.Enter(moduleIB, "devx_obj_cleanup").Leave()
 	o := obj.HW.(*devxObj)
+	o.dev.odpKeys.erase(o.odpKey)
 	if err := o.destroy(t); err != nil {
 		return err
 	}
@@ -95,13 +97,16 @@ func handleMkeyCreate(t *trace.Task, in devxCmd, length int) error {
 		return rule.MLX5DevxMkeySize
 	}
 	ctx := mkcIn.Bytes(in)
-	switch mkc.accessMode10.Get(ctx) | mkc.accessMode42.Get(ctx)<<2 {
+	switch accessMode(ctx) {
 	case mkcAccessModeKLMs, mkcAccessModeKSM:
 	default:
 		in.setUmemValid()
 	}
 	return nil
 }
+
+// accessMode returns how a key finds its memory.
+func accessMode(ctx []byte) uint64 { return mkc.accessMode10.Get(ctx) | mkc.accessMode42.Get(ctx)<<2 }
 
 // counterBulk is how many flow counters ALLOC_FLOW_COUNTER makes: a power of
 // two, or where that is 0 a multiple of 128.
@@ -177,7 +182,21 @@ func devxObjCreate(b *kernel.Bundle) error {
 		o.destroy(t) // as the kernel does
 		return err
 	}
+	if cr.opcode == ifc.MLX5_CMD_OP_CREATE_MKEY {
+		o.handleMkeyIndirect(t, in, id)
+	}
 	return nil
+}
+
+// handleMkeyIndirect lets page faults find a key that consists of other keys. It
+// models devx_handle_mkey_indirect in drivers/infiniband/hw/mlx5/devx.c.
+func (o *devxObj) handleMkeyIndirect(t *trace.Task, in devxCmd, id uint32) {
+	defer t.EnterInlined(moduleIB, "devx_handle_mkey_indirect").Leave()
+	ctx := mkcIn.Bytes(in)
+	switch accessMode(ctx) {
+	case mkcAccessModeKLMs, mkcAccessModeKSM:
+		o.odpKey = o.dev.odpKeys.store(odpKey{key: id<<8 | uint32(mkc.key.Get(ctx)), entries: int(mkc.octos.Get(ctx))})
+	}
 }
 
 // create runs the command that makes the object. The draining of a DCT when it

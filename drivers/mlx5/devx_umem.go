@@ -80,8 +80,8 @@ func devxUmemReg(b *kernel.Bundle) error {
 	return b.CopyToUint32(spec.MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID, id)
 }
 
-// devxUmemGet pins the memory that a call names. Memory of other devices is left
-// out: no descriptor is a dma-buf's. It models devx_umem_get in
+// devxUmemGet pins the memory that a call names: the caller's, or a dma-buf's. It
+// models devx_umem_get in
 // drivers/infiniband/hw/mlx5/devx.c.
 //
 // Errors: attr/…, mr/…, umem/…, pin/…, dmabuf/….
@@ -104,7 +104,11 @@ func (d *Device) devxUmemGet(b *kernel.Bundle, access uint32) (umem, error) {
 		if err != nil {
 			return umem{}, rule.MLX5DevxUmemDmabufFD
 		}
-		return umem{}, dmabufGet(b.Task(), addr, size, fd)
+		u, err := core.GetUmemDmabufPinned(b.Task(), d.IB, d.Bus, addr, size, int(fd), access)
+		if err != nil {
+			return umem{}, err
+		}
+		return umem{Umem: &u.Umem, dma: u.Addr(), dmabuf: u}, nil
 	}
 	return d.umemGet(b.Task(), addr, size, access)
 }

@@ -419,12 +419,12 @@ func (d *Device) regDMMR(p *core.PD, ib *core.DM, attr *core.DMMRAttr, attrs cor
 	mkc.accessMode42.Set(ctx, mode>>2)
 	mkc.length.Set(ctx, attr.Length)
 	start := m.addr + attr.Offset
-	d.setMkcAccess(ctx, attr.AccessFlags, start, toPD(p))
+	d.setMkcAccess(ctx, attr.AccessFlags, start, toPD(p).pdn())
 	key, err := d.createMkey(t, box)
 	if err != nil {
 		return nil, err
 	}
-	return &newMR(key, umem{}, start, attr.Length, attr.AccessFlags).ib, nil
+	return &newMR(key, p, start, attr.Length, attr.AccessFlags).ib, nil
 }
 
 // capNetRawIO says whether the caller has both capabilities that raw access to

@@ -9,8 +9,11 @@
 // that a test can put interrupts in any place.
 //
 // One physical function with one port is modelled: no LAG, no eSwitch, no
-// multi-port, no on-demand paging, no memory key cache, no UMR, no kernel
-// clients. Queue pairs have states but carry no packets, and of the events that
+// multi-port, no memory key cache, no kernel clients. Where the adapter can, the
+// lists of memory keys are written by work requests on a queue pair of the driver's
+// own (umr.go), so that pages can be brought in when the adapter needs them
+// (page_fault.go) and taken away when a process changes its memory (odp.go) or an
+// exporter moves a dma-buf (dmabuf.go). Queue pairs have states but carry no packets, and of the events that
 // are about one object those of completion queues, shared receive queues and
 // DEVX objects reach users. Operations and methods that are outside of the model are listed in
 // unmodelled.go; they exist, so that the device's API is complete, and answer

@@ -237,6 +237,9 @@ func (d *Device) interrupt(vector int) {
 	t := d.irqTask.Load()
 	if vector == irqCtrl {
 		d.asyncInt(t, &d.asyncEQ)
+		if e := d.odpEQ.eq.Load(); e != nil {
+			d.pfInt(t, e)
+		}
 		return
 	}
 	if e := d.compEQs[vector-irqCompBase].Load(); e != nil {
@@ -299,7 +302,9 @@ func (d *Device) asyncInt(t *trace.Task, e *eq) {
 		if eqe.Type == ifc.MLX5_EVENT_TYPE_CQ_ERROR {
 			d.cqErrEvent(t, &eqe)
 		}
+		d.rscEventNotifier(t, &eqe)
 		d.srqEventNotifier(t, &eqe)
+		d.netdevEvent(t, &eqe)
 		d.devxEventNotifier(t, &eqe, e.entry[:])
 		e.consIndex++
 	}

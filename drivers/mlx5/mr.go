@@ -1,6 +1,8 @@
 package mlx5
 
 import (
+	"math"
+
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/rule"
@@ -11,8 +13,16 @@ import (
 type mr struct {
 	ib          core.MR
 	key         uint32 // number of the key, and 8 bits that the driver chose
-	umem        umem   // none for device memory
+	pd          *core.PD
+	umem        umem // none for device memory, and for memory that is paged on demand
+	pageShift   uint
 	accessFlags uint32
+
+	odp      *core.UmemODP // memory that is paged on demand
+	dmabuf   *core.UmemDmabuf
+	odpKey   *odpKey // what page faults find it by
+	children implicitChildren
+	nullKey  uint32 // stands in an implicit region where no child does
 }
 
 // toMR models to_mmr.
@@ -37,7 +47,7 @@ var (
 
 	mkc = struct {
 		free, umrEn, accessMode10, accessMode42, a, rw, rr, lw, lr, relaxedWrite, relaxedRead, qpn, key, pd, start, length,
-		octos, logPageSize, enRInval ifc.Field
+		octos, logPageSize, enRInval, length64 ifc.Field
 	}{
 		free: mkcField("free"), umrEn: mkcField("umr_en"), enRInval: mkcField("en_rinval"),
 		accessMode10: mkcField("access_mode_1_0"), accessMode42: mkcField("access_mode_4_2"),
@@ -45,7 +55,7 @@ var (
 		relaxedWrite: mkcField("relaxed_ordering_write"), relaxedRead: mkcField("relaxed_ordering_read"),
 		qpn: mkcField("qpn"), key: mkcField("mkey_7_0"), pd: mkcField("pd"),
 		start: mkcField("start_addr"), length: mkcField("len"),
-		octos: mkcField("translations_octword_size"), logPageSize: mkcField("log_page_size"),
+		octos: mkcField("translations_octword_size"), logPageSize: mkcField("log_page_size"), length64: mkcField("length64"),
 	}
 )
 
@@ -63,7 +73,7 @@ func bit(set bool) uint64 {
 
 // setMkcAccess models set_mkc_access_pd_addr_fields in
 // drivers/infiniband/hw/mlx5/mr.c.
-func (d *Device) setMkcAccess(ctx []byte, access uint32, start uint64, p *pd) {
+func (d *Device) setMkcAccess(ctx []byte, access uint32, start uint64, pdn uint32) {
 	mkc.a.Set(ctx, bit(access&core.AccessRemoteAtomic != 0))
 	mkc.rw.Set(ctx, bit(access&core.AccessRemoteWrite != 0))
 	mkc.rr.Set(ctx, bit(access&core.AccessRemoteRead != 0))
@@ -73,7 +83,7 @@ func (d *Device) setMkcAccess(ctx []byte, access uint32, start uint64, p *pd) {
 		mkc.relaxedWrite.Set(ctx, bit(d.caps.has(capRelaxedWrite)))
 		mkc.relaxedRead.Set(ctx, bit(d.caps.has(capRelaxedRead) || d.caps.has(capRelaxedReadPCI)))
 	}
-	mkc.pd.Set(ctx, uint64(p.pdn()))
+	mkc.pd.Set(ctx, uint64(pdn))
 	mkc.qpn.Set(ctx, mkcAnyQPN)
 	mkc.start.Set(ctx, start)
 }
@@ -109,79 +119,124 @@ func octoLen(addr, length uint64, pageShift uint) uint64 {
 	return (alignUp(length+addr&(pageSize-1), pageSize)>>pageShift + 1) / 2
 }
 
-// regCreate makes a region of pinned memory with one command that has the list of
-// its pages. It models reg_create in drivers/infiniband/hw/mlx5/mr.c.
+// regCreate makes the key of a region of that many bytes. With pinned memory the
+// command has the list of its pages, and the key serves; without it is free, and
+// has room for them. It models reg_create in drivers/infiniband/hw/mlx5/mr.c.
 //
 // Errors: mlx5-mr/…, mlx5-cmd/….
-func (d *Device) regCreate(t *trace.Task, p *core.PD, u umem, iova uint64, access uint32) (*mr, error) {
+func (d *Device) regCreate(t *trace.Task, p *core.PD, u *umem, length, iova uint64, access uint32, pageSize uint64) (*mr, error) {
 	defer t.Enter(moduleIB, "reg_create").Leave()
-	pageSize := u.findBestPgsz(logPageSizeToBitmap(mkcLogPageSize, 0), iova)
 	if pageSize == 0 {
 		return nil, rule.MLX5MRPageSize
 	}
 	if t.Fail(trace.Alloc, "mlx5_ib_mr") || t.Fail(trace.Alloc, "create_mkey_in") {
 		return nil, rule.MLX5MRNoMemory
 	}
-	n := u.numDMABlocks(iova, pageSize)
-	octos := octoLen(iova, u.Length, uint(log2(pageSize)))
+	n := 0
+	if u != nil {
+		n = u.numDMABlocks(iova, pageSize)
+	}
+	octos := octoLen(iova, length, uint(log2(pageSize)))
 	m := d.mailbox(ifc.MLX5_CMD_OP_CREATE_MKEY, 0, 8*int(alignUp(uint64(n), 2)))
 	defer d.giveBack(m)
-	present := bit(d.caps.has(capPG)) // MLX5_IB_MTT_PRESENT
+	present := bit(d.caps.has(capPG))
 	mkeyPgAcc.Set(m.in, present)
-	u.populatePas(pageSize, n, m.in[mkeyPas:], present)
 	ctx := mkcIn.Bytes(m.in)
-	d.setMkcAccess(ctx, access, iova, toPD(p))
+	if u != nil {
+		u.populatePas(pageSize, n, m.in[mkeyPas:], present*mttPresent)
+		d.setMkcAccess(ctx, access, iova, toPD(p).pdn())
+		mkeyOctos.Set(m.in, octos)
+	} else {
+		d.setMkcAccess(ctx, access, iova, d.umrc.pdn)
+		mkc.free.Set(ctx, 1)
+	}
 	mkc.accessMode10.Set(ctx, mkcAccessModeMTT)
 	mkc.umrEn.Set(ctx, 1)
-	mkc.length.Set(ctx, u.Length)
+	mkc.length.Set(ctx, length)
 	mkc.octos.Set(ctx, octos)
 	mkc.logPageSize.Set(ctx, log2(pageSize))
-	mkeyOctos.Set(m.in, octos)
 	key, err := d.createMkey(t, m)
 	if err != nil {
 		return nil, err
 	}
-	return newMR(key, u, iova, u.Length, access), nil
+	r := newMR(key, p, iova, length, access)
+	r.pageShift = uint(log2(pageSize))
+	return r, nil
 }
+
+// allocCacheableMR makes the key of a region whose pages are written by work
+// requests. It models alloc_cacheable_mr in drivers/infiniband/hw/mlx5/mr.c; keys
+// that wait in a cache for their next region are left out.
+//
+// Errors: mlx5-mr/…, mlx5-cmd/….
+func (d *Device) allocCacheableMR(t *trace.Task, p *core.PD, length, iova uint64, access uint32, pageSize uint64) (*mr, error) {
+	defer t.Enter(moduleIB, "alloc_cacheable_mr").Leave()
+	d.slowPathMutex.Lock(t)
+	defer d.slowPathMutex.Unlock(t)
+	return d.regCreate(t, p, nil, length, iova, access, pageSize)
+}
+
+// mkcPageSizes are the page sizes that a key can have.
+func mkcPageSizes() uint64 { return logPageSizeToBitmap(mkcLogPageSize, 0) }
 
 // mkcLogPageSize is log_page_size as the driver uses it: 5 bits.
 var mkcLogPageSize = ifc.Field{Name: "log_page_size", Width: 5}
 
 // newMR is set_mr_fields in drivers/infiniband/hw/mlx5/mr.c.
-func newMR(key uint32, u umem, iova, length uint64, access uint32) *mr {
-	r := &mr{key: key, umem: u, accessFlags: access}
+func newMR(key uint32, p *core.PD, iova, length uint64, access uint32) *mr {
+	r := &mr{key: key, pd: p, accessFlags: access}
 	r.ib.LKey, r.ib.RKey, r.ib.IOVA, r.ib.Length, r.ib.Driver = key, key, iova, length, r
 	return r
 }
 
 // createRealMR takes over the pinned memory. It models create_real_mr in
-// drivers/infiniband/hw/mlx5/mr.c for a device without UMR, which has no cache of
-// keys either.
+// drivers/infiniband/hw/mlx5/mr.c.
 //
-// Errors: mlx5-mr/…, mlx5-cmd/….
+// Errors: mlx5-mr/…, mlx5-umr/…, mlx5-cmd/….
 func (d *Device) createRealMR(t *trace.Task, p *core.PD, u umem, iova uint64, access uint32) (*core.MR, error) {
 	defer t.Enter(moduleIB, "create_real_mr").Leave()
-	d.slowPathMutex.Lock(t)
-	r, err := d.regCreate(t, p, u, iova, access)
-	d.slowPathMutex.Unlock(t)
+	pageSize := u.findBestPgsz(mkcPageSizes(), iova)
+	var r *mr
+	var err error
+	withUMR := d.umrCanLoadPas(u.Length)
+	if withUMR {
+		r, err = d.allocCacheableMR(t, p, u.Length, iova, access, pageSize)
+	} else {
+		d.slowPathMutex.Lock(t)
+		r, err = d.regCreate(t, p, &u, u.Length, iova, access, pageSize)
+		d.slowPathMutex.Unlock(t)
+	}
 	if err != nil {
 		u.release(t, d)
 		return nil, err
+	}
+	r.umem = u
+	if withUMR {
+		if err := d.umrUpdateMRPas(t, r, updXLTEnable); err != nil {
+			d.deregRegion(t, r) // the first error counts
+			return nil, err
+		}
 	}
 	return &r.ib, nil
 }
 
 // regUserMR registers memory of the caller. It models mlx5_ib_reg_user_mr in
-// drivers/infiniband/hw/mlx5/mr.c; the queue pair for UMR that it makes at the
-// first call, and on-demand paging, are left out.
+// drivers/infiniband/hw/mlx5/mr.c. The queue pair that changes keys is made for a
+// device alone whose lists can be written by it.
 //
-// Errors: umem/…, pin/…, mlx5-mr/…, mlx5-cmd/….
+// Errors: umem/…, pin/…, umem-odp/…, mlx5-odp/…, mlx5-mr/…, mlx5-umr/…,
+// mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
 func (d *Device) regUserMR(p *core.PD, start, length, iova uint64, access uint32, udata *core.Udata) (*core.MR, error) {
 	task := udata.Task()
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_reg_user_mr").Leave()
+	if d.umrCanLoadPas(0) {
+		if err := d.umrResourceInit(t); err != nil {
+			return nil, err
+		}
+	}
 	if access&core.AccessOnDemand != 0 {
-		return nil, rule.MLX5Unmodelled
+		return d.createUserODPMR(task, p, start, length, iova, access)
 	}
 	u, err := d.umemGet(task, start, length, access)
 	if err != nil {
@@ -197,33 +252,105 @@ const (
 	mrReregAccess = 1 << 2 // IB_MR_REREG_ACCESS
 )
 
-// reregUserMR makes a new region in an old one's place. It models
-// mlx5_ib_rereg_user_mr in drivers/infiniband/hw/mlx5/mr.c where that takes other
-// memory; a change of the domain or the access alone needs UMR and is outside of
-// the model.
+// reregUserMR changes a region, or makes a new one in its place. It models
+// mlx5_ib_rereg_user_mr in drivers/infiniband/hw/mlx5/mr.c. Memory is always new to
+// a key: only keys of the kernel's cache, which is left out, take other memory.
 //
-// Errors: mlx5-mr/rereg-flags, umem/…, pin/…, mlx5-mr/…, mlx5-cmd/….
+// Errors: mlx5-mr/rereg-flags, umem/…, pin/…, umem-odp/…, mlx5-odp/…, mlx5-mr/…,
+// mlx5-umr/…, mlx5-cmd/….
 func (d *Device) reregUserMR(m *core.MR, flags uint32, start, length, iova uint64, access uint32, p *core.PD, udata *core.Udata) (*core.MR, error) {
 	task := udata.Task()
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_rereg_user_mr").Leave()
+	r := toMR(m)
 	if flags&^(mrReregTrans|mrReregPD|mrReregAccess) != 0 {
 		return nil, rule.MLX5MRReregFlags
 	}
+	if err := r.checkRereg(t, flags, access); err != nil {
+		return nil, err
+	}
 	if flags&mrReregAccess == 0 {
-		access = toMR(m).accessFlags
+		access = r.accessFlags
 	}
 	if flags&mrReregPD == 0 {
 		p = m.PD
 	}
-	if flags&mrReregTrans == 0 {
-		return nil, rule.MLX5Unmodelled
+	if r.isImplicit() && flags&mrReregTrans == 0 {
+		if access&core.AccessOnDemand == 0 {
+			return nil, rule.MLX5MRReregImplicit
+		}
+		start, iova, length = 0, 0, math.MaxUint64
+		flags |= mrReregTrans
 	}
-	u, err := d.umemGet(task, start, length, access)
-	if err != nil {
+	if flags&mrReregTrans == 0 {
+		return d.reregPDAccess(t, r, p, access)
+	}
+	if r.isPinned() && access&core.AccessOnDemand == 0 && d.canReconfigure(r.accessFlags, access) {
+		u, err := d.umemGet(task, start, length, access)
+		if err != nil {
+			return nil, err
+		}
+		return d.createRealMR(t, p, u, iova, access)
+	}
+	return d.regUserMR(p, start, length, iova, access, udata)
+}
+
+// checkRereg is ib_umem_check_rereg for the memory that the region has.
+//
+// Errors: umem/rereg-read-only.
+func (r *mr) checkRereg(t *trace.Task, flags, access uint32) error {
+	u := r.umem.Umem
+	if r.odp != nil {
+		u = &core.Umem{Writable: r.odp.Writable}
+	}
+	return u.CheckRereg(t, flags, access)
+}
+
+// isPinned says that the region has pinned memory of a user.
+func (r *mr) isPinned() bool { return r.umem.Umem != nil && r.dmabuf == nil }
+
+// reregPDAccess changes a region whose memory stays, or moves the memory to a new
+// region. No region is changed in its place.
+//
+// Errors: mlx5-mr/rereg-in-place, mlx5-umr/….
+func (d *Device) reregPDAccess(t *trace.Task, r *mr, p *core.PD, access uint32) (*core.MR, error) {
+	if err := d.umrResourceInit(t); err != nil {
 		return nil, err
 	}
-	return d.createRealMR(t, p, u, iova, access)
+	if d.canReconfigure(r.accessFlags, access) {
+		if err := d.umrReregPDAccess(t, r, p, access); err != nil {
+			return nil, err
+		}
+		r.pd = p
+		return nil, nil
+	}
+	if !r.isPinned() {
+		return nil, rule.MLX5MRReregInPlace
+	}
+	if err := d.umrRevokeMR(t, r); err != nil {
+		return nil, err
+	}
+	u := r.umem
+	r.umem = umem{}
+	return d.createRealMR(t, p, u, r.ib.IOVA, access)
+}
+
+// canReconfigure says whether a work request can change access rights so. It
+// models can_use_umr_rereg_access in drivers/infiniband/hw/mlx5/mr.c and
+// mlx5r_umr_can_reconfig in drivers/infiniband/hw/mlx5/umr.h.
+func (d *Device) canReconfigure(now, access uint32) bool {
+	const changeable = core.AccessLocalWrite | core.AccessRemoteWrite | core.AccessRemoteRead | core.AccessRelaxedOrdering |
+		core.AccessRemoteAtomic
+	c, diff := &d.caps, now^access
+	relaxed := diff&core.AccessRelaxedOrdering != 0
+	switch {
+	case diff&^changeable != 0,
+		diff&core.AccessRemoteAtomic != 0 && c.has(capAtomic) && c.has(capUMRNoAtomic),
+		relaxed && c.has(capRelaxedWrite) && !c.has(capUMRRelaxedW),
+		relaxed && (c.has(capRelaxedRead) || c.has(capRelaxedReadPCI)) && !c.has(capUMRRelaxedR):
+		return false
+	}
+	return true
 }
 
 // deregMR ends a region. It models mlx5_ib_dereg_mr in
@@ -233,12 +360,50 @@ func (d *Device) reregUserMR(m *core.MR, flags uint32, start, length, iova uint6
 func (d *Device) deregMR(m *core.MR, udata *core.Udata) error {
 	t := udata.Trace()
 	defer t.Enter(moduleIB, "mlx5_ib_dereg_mr").Leave()
-	r := toMR(m)
+	return d.deregRegion(t, toMR(m))
+}
+
+// deregRegion is __mlx5_ib_dereg_mr in drivers/infiniband/hw/mlx5/mr.c: no page
+// fault uses the region any more, then its key goes, and its memory last.
+//
+// Errors: mlx5-cmd/….
+func (d *Device) deregRegion(t *trace.Task, r *mr) error {
+	d.odpKeys.erase(r.odpKey)
+	if err := d.destroyRegionKey(t, r); err != nil {
+		return err
+	}
+	switch {
+	case r.dmabuf != nil:
+		r.dmabuf.Release(t)
+	case r.umem.Umem != nil:
+		r.umem.release(t, d)
+	case r.odp != nil:
+		d.freeODPMR(t, r)
+		r.odp.Release(t)
+	}
+	return nil
+}
+
+// destroyRegionKey is mlx5r_handle_mkey_cleanup in
+// drivers/infiniband/hw/mlx5/mr.c. Who takes pages away has nobody to tell
+// afterwards.
+func (d *Device) destroyRegionKey(t *trace.Task, r *mr) error {
+	switch {
+	case r.odp != nil:
+		r.odp.Lock(t)
+		defer r.odp.Unlock(t)
+	case r.dmabuf != nil:
+		r.dmabuf.Lock(t)
+		defer r.dmabuf.Unlock(t)
+	}
 	if err := d.destroyMkey(t, r.key); err != nil {
 		return err
 	}
-	if r.umem.Umem != nil {
-		r.umem.release(t, d)
+	if r.odp != nil {
+		r.odp.Private = nil
+	}
+	if r.dmabuf != nil {
+		r.dmabuf.Private = nil
 	}
 	return nil
 }

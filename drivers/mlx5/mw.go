@@ -36,7 +36,7 @@ func (d *Device) allocMW(mw *core.MW, udata *core.Udata) error {
 	if t.Fail(trace.Alloc, "create_mkey_in") {
 		return rule.MLX5MWNoMemory
 	}
-	key, err := d.createMWKey(t, mw, max(req.NumKlms, 1))
+	key, err := d.createMWKey(t, mw, mwEntries(req.NumKlms))
 	if err != nil {
 		return err
 	}
@@ -47,18 +47,21 @@ func (d *Device) allocMW(mw *core.MW, udata *core.Udata) error {
 		d.destroyMkey(t, key) // as the kernel does
 		return rule.MLX5MWResponseFault
 	}
-	mw.RKey = key
+	mw.RKey, mw.Driver = key, d.odpKeys.store(odpKey{key: key, entries: mwEntries(req.NumKlms)})
 	return nil
 }
 
-// createMWKey makes the key of a window with room for that many pieces, rounded
-// up to 4.
-func (d *Device) createMWKey(t *trace.Task, mw *core.MW, klms uint8) (uint32, error) {
+// mwEntries is how many pieces a window has room for: as many as it is asked for,
+// rounded up to 4.
+func mwEntries(asked uint8) int { return int(alignUp(uint64(max(asked, 1)), 4)) }
+
+// createMWKey makes the key of a window with room for that many pieces.
+func (d *Device) createMWKey(t *trace.Task, mw *core.MW, entries int) (uint32, error) {
 	m := d.mailbox(ifc.MLX5_CMD_OP_CREATE_MKEY, 0, 0)
 	defer d.giveBack(m)
 	ctx := mkcIn.Bytes(m.in)
 	mkc.free.Set(ctx, 1)
-	mkc.octos.Set(ctx, alignUp(uint64(klms), 4))
+	mkc.octos.Set(ctx, uint64(entries))
 	mkc.pd.Set(ctx, uint64(toPD(mw.PD).pdn()))
 	mkc.umrEn.Set(ctx, 1)
 	mkc.lr.Set(ctx, 1)
@@ -74,5 +77,6 @@ func (d *Device) createMWKey(t *trace.Task, mw *core.MW, klms uint8) (uint32, er
 func (d *Device) deallocMW(task *process.Task, mw *core.MW) error {
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_dealloc_mw").Leave()
+	d.odpKeys.erase(mw.Driver.(*odpKey))
 	return d.destroyMkey(t, mw.RKey)
 }

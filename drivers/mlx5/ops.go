@@ -10,6 +10,9 @@ func (d *Device) ops() core.DeviceOps {
 	if d.caps.has(capIMAICL) {
 		d.mwOps(&ops)
 	}
+	if d.odpCaps.General&odpSupport != 0 {
+		ops.AdviseMR = d.adviseMR // mlx5_ib_dev_odp_ops
+	}
 	if d.caps.has(capXRC) {
 		d.xrcOps(&ops)
 	}
@@ -50,7 +53,7 @@ func (d *Device) devOps() core.DeviceOps {
 		ReqNotifyCQ: reqNotifyCQ,
 
 		RegUserMR:       d.regUserMR,
-		RegUserMRDmabuf: regUserMRDmabuf,
+		RegUserMRDmabuf: d.regUserMRDmabuf,
 		ReregUserMR:     d.reregUserMR,
 		DeregMR:         d.deregMR,
 

@@ -132,7 +132,7 @@ func (d *Device) queryPort(task *process.Task, _ *core.Device, port uint32, prop
 	if !d.hasNetdev() {
 		return nil
 	}
-	if !d.cfg.NoCarrier {
+	if d.carrier.Load() {
 		props.State, props.PhysState = spec.IB_PORT_ACTIVE, spec.IB_PORT_PHYS_STATE_LINK_UP
 	}
 	props.ActiveMTU = min(props.MaxMTU, ethMTU(d.cfg.MTU))
@@ -210,16 +210,38 @@ func methodQueryPort(b *kernel.Bundle) error {
 	return b.CopyToStructOrZero(spec.MLX5_IB_ATTR_QUERY_PORT, b.Scratch(spec.Mlx5UapiQueryPortSize))
 }
 
+var (
+	capDataDirect = gen("data_direct")
+	capQueryVUID  = capOf(ifc.MLX5_CAP_GENERAL_2, "query_vuid")
+)
+
+// dataDirectPath is what sysfs calls the second function of a card, through
+// which other devices' memory is reached.
+const dataDirectPath = "/devices/pci0001:00/0001:00:01.0"
+
 // methodDataDirectPath is the handler of
-// MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH. No second function for direct
-// access to other devices' memory is modelled. It models
-// UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH) in
+// MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH. Of a card's second function no more
+// than its path is modelled, and a card has one if it has the capabilities for
+// it. It models UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH) in
 // drivers/infiniband/hw/mlx5/std_types.c.
 //
-// Errors: mlx5-data-direct/none.
+// Errors: mlx5-data-direct/none, mlx5-data-direct/space, attr/….
 func methodDataDirectPath(b *kernel.Bundle) error {
-	if _, err := b.File().Ucontext(b.Trace()); err != nil {
+	const attr = spec.MLX5_IB_ATTR_GET_DATA_DIRECT_SYSFS_PATH
+	room, err := b.Len(attr)
+	if err != nil {
 		return err
 	}
-	return rule.MLX5DataDirectNone
+	ctx, err := b.File().Ucontext(b.Trace())
+	if err != nil {
+		return err
+	}
+	if d := toUcontext(ctx).dev; !d.caps.has(capDataDirect) || !d.caps.has(capQueryVUID) {
+		return rule.MLX5DataDirectNone
+	}
+	path := append([]byte(dataDirectPath), 0)
+	if len(path) > room {
+		return rule.MLX5DataDirectSpace
+	}
+	return b.CopyTo(attr, path)
 }

@@ -134,6 +134,9 @@ func (d *Device) createQP(ib *core.QP, attr *core.QPInitAttr, udata *core.Udata)
 		}
 	}
 	ib.QPNum, ib.Driver = q.qpn, q
+	if !q.isRaw() && !q.isRSS && q.typ != qptDCT {
+		d.qps.set(q.qpn, q)
+	}
 	return nil
 }
 
@@ -264,6 +267,7 @@ func (d *Device) destroyQPCommon(t *trace.Task, q *qp, c *ucontext) {
 	if q.isRaw() {
 		d.destroyRawPacketQP(t, q)
 	} else {
+		d.qps.set(q.qpn, nil)
 		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_QP, q.uid, q.qpn) // as the kernel does
 	}
 	q.release(t, c)

@@ -15,7 +15,7 @@ var qpc = struct {
 	logDCIChannels, cqnSnd, logDCIErrored, logRRAMax, atomicMode, rre, rwe, rae       ifc.Field
 	pageOffset, cdSlaveReceive, cdSlaveSend, cdMaster, minRNRNak, nextRcvPSN, xrcd    ifc.Field
 	cqnRcv, dbrAddr, qKey, rqType, srqn, csReq, csRes                                 ifc.Field
-	optParamMask, ece, answeredECE                                                    ifc.Field
+	optParamMask, ece, answeredECE, fastRegister, reservedLKey                        ifc.Field
 }{
 	state: field(qpcAt, 0, 4), st: num(qpcAt+1, 1), pmState: field(qpcAt+2, 3, 2), creditMode: field(qpcAt+2, 6, 2),
 	offloadType: field(qpcAt+3, 0, 4), endPadding: field(qpcAt+3, 4, 2), signature: flag(qpcAt+4, 0), blockLBMC: flag(qpcAt+4, 1),
@@ -30,7 +30,8 @@ var qpc = struct {
 	cdMaster: flag(qpcAt+147, 7), minRNRNak: field(qpcAt+148, 3, 5), nextRcvPSN: num(qpcAt+149, 3), xrcd: num(qpcAt+153, 3),
 	cqnRcv: num(qpcAt+157, 3), dbrAddr: num(qpcAt+160, 8), qKey: num(qpcAt+168, 4), rqType: field(qpcAt+172, 5, 3),
 	srqn: num(qpcAt+173, 3), csReq: num(qpcAt+198, 1), csRes: num(qpcAt+199, 1),
-	optParamMask: num(16, 4), ece: num(20, 4), answeredECE: num(12, 4),
+	optParamMask: num(16, 4), ece: num(20, 4), answeredECE: num(12, 4), fastRegister: flag(qpcAt+114, 4),
+	reservedLKey: flag(qpcAt+11, 3),
 }
 
 // createQPPas is where CREATE_QP has the addresses of the queues' pages.

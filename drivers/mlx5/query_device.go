@@ -209,6 +209,9 @@ func (d *Device) queryDevice(task *process.Task, _ *core.Device, props *core.Dev
 	if err := d.fillDeviceAttr(t, props); err != nil {
 		return err
 	}
+	if udata == nil {
+		props.ODP = kernelODPCaps(props.ODP)
+	}
 	if outLen == 0 {
 		return nil
 	}
@@ -238,6 +241,10 @@ func (d *Device) fillDeviceAttr(t *trace.Task, props *core.DeviceAttr) error {
 	props.DeviceCapFlags = spec.IB_UVERBS_DEVICE_CHANGE_PHY_PORT | spec.IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
 		spec.IB_UVERBS_DEVICE_SYS_IMAGE_GUID | spec.IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | c.flags(deviceCapFlags)
 	props.KernelCapFlags = c.flags(kernelCapFlags)
+	if d.odpCaps.General&odpSupport != 0 {
+		props.KernelCapFlags |= core.KernelOnDemandPaging
+	}
+	props.ODP = d.odpCaps
 	if !c.has(capUMREntityFixed) {
 		props.DeviceCapFlags |= spec.IB_UVERBS_DEVICE_MEM_MGT_EXTENSIONS
 	}

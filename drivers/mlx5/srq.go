@@ -20,6 +20,7 @@ type srq struct {
 	db   doorbell
 
 	max       uint64 // entries
+	stride    uint64 // bytes of each
 	maxGS     uint32 // pieces of memory in each
 	signature bool
 	mutex     trace.Mutex
@@ -48,6 +49,12 @@ func (s *srqTable) set(n uint32, q *srq) {
 	s.srqs[n] = q
 }
 
+func (s *srqTable) get(n uint32) *srq {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.srqs[n]
+}
+
 // srqEventNotifier hands an event to the queue that it is about. It models
 // srq_event_notifier in drivers/infiniband/hw/mlx5/srq_cmd.c and
 // mlx5_ib_srq_event in drivers/infiniband/hw/mlx5/srq.c.
@@ -62,9 +69,7 @@ func (d *Device) srqEventNotifier(t *trace.Task, eqe *hw.EQE) {
 	}
 	defer t.Enter(moduleIB, "srq_event_notifier").Leave()
 	_, n := eventObject(eqe)
-	d.srqs.mu.Lock()
-	q := d.srqs.srqs[n]
-	d.srqs.mu.Unlock()
+	q := d.srqs.get(n)
 	if q != nil && q.ib.EventHandler != nil {
 		q.ib.EventHandler(t, &core.Event{Type: typ, SRQ: q.ib})
 	}
@@ -178,6 +183,7 @@ func (d *Device) createSRQ(ib *core.SRQ, attr *core.SRQInitAttr, udata *core.Uda
 	q := &srq{ib: ib, max: roundUpPow2(uint64(attr.Attr.MaxWR) + 1), maxGS: attr.Attr.MaxSGE}
 	q.mutex.Name = "mutex"
 	stride := max(minSRQWQESize, roundUpPow2(srqNextSegSize+uint64(q.maxGS)*dataSegSize))
+	q.stride = stride
 	in := &srqAttr{typ: attr.Type, umem: &q.umem, logSize: log2(q.max), logStride: log2(stride)}
 	if err := d.createSRQUser(q, in, udata, q.max*stride); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw"
+	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -130,4 +131,20 @@ func TestProfileDecides(t *testing.T) {
 	r.context(request())
 	err = r.call(r.fd, spec.MLX5_IB_OBJECT_DEVX, spec.MLX5_IB_METHOD_DEVX_QUERY_EQN)
 	require.ErrorIs(t, err, syscall.EPROTONOSUPPORT)
+}
+
+// TestDevxPrivileges: a DEVX user of a process without CAP_NET_RAW is made, but
+// not asked the right to send raw packets for. The adapter here would not give
+// it, which the driver does not know, so that asking for it is seen.
+func TestDevxPrivileges(t *testing.T) {
+	p, err := hw.Recorded.With(map[string]uint64{"uctx_cap": uctxCapInternalRes})
+	require.NoError(t, err)
+	r := newRig(t, Config{Profile: p})
+	capUctxCap.field.Set(r.dev.caps[capUctxCap.page], uctxCapInternalRes|uctxCapRawTX)
+	req := request()
+	req.Flags = spec.MLX5_IB_ALLOC_UCTX_DEVX
+	_, err = r.getContext(r.fd, spec.Bytes(&req), 72)
+	require.Error(t, err)
+	require.NoError(t, r.task.Capset(process.CAP_NET_RAW))
+	r.devxContext()
 }

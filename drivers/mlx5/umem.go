@@ -17,7 +17,8 @@ const adapterPageShift = 12
 // with its DMA mapping, which is one run of bus addresses.
 type umem struct {
 	*core.Umem
-	dma uint64 // of the first page
+	dma    uint64           // of the first page
+	dmabuf *core.UmemDmabuf // of another driver's memory, which is pinned there
 }
 
 // umemGet pins memory of the caller and maps it for the device. It is the part
@@ -30,11 +31,16 @@ func (d *Device) umemGet(task *process.Task, addr, size uint64, access uint32) (
 	if err != nil {
 		return umem{}, err
 	}
-	return umem{u, d.Bus.Map(u.Pin.Pages())}, nil
+	return umem{Umem: u, dma: d.Bus.Map(u.Pin.Pages())}, nil
 }
 
 // release unmaps and unpins the memory; the zero value is released already.
 func (u *umem) release(t *trace.Task, d *Device) {
+	if u.dmabuf != nil {
+		u.dmabuf.Release(t)
+		*u = umem{}
+		return
+	}
 	if u.Umem != nil {
 		d.Bus.Unmap(u.dma, len(u.Pin.Pages()))
 	}

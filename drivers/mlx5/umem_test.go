@@ -12,7 +12,7 @@ import (
 
 // memory is n bytes that begin off bytes into the page at a bus address.
 func memory(dma, off, n uint64) *umem {
-	return &umem{&core.Umem{Address: 0x7f0000000000 + off, Length: n}, dma}
+	return &umem{Umem: &core.Umem{Address: 0x7f0000000000 + off, Length: n}, dma: dma}
 }
 
 func TestLogPageSizeToBitmap(t *testing.T) {

@@ -5,19 +5,23 @@ import (
 	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/rule"
-	"uverbsim/spec"
 )
 
 // What this driver has and the model lacks. The operations exist, since their
 // absence would prune the API; each answers the same rule. Operations that end
 // what cannot be made are never called.
 
-// unmodelledMethods are the driver's methods that are outside of the model.
-var unmodelledMethods = []kernel.MethodID{
-	{Object: spec.UVERBS_OBJECT_FLOW, Method: spec.MLX5_IB_METHOD_CREATE_FLOW},
+// createRawFlow is the handler of MLX5_IB_METHOD_CREATE_FLOW, as far as to the
+// caller's right. It models UVERBS_HANDLER(MLX5_IB_METHOD_CREATE_FLOW) in
+// drivers/infiniband/hw/mlx5/fs.c.
+//
+// Errors: mlx5-flow/privilege, mlx5/unmodelled.
+func createRawFlow(b *kernel.Bundle) error {
+	if !b.Task().Capable(process.CAP_NET_RAW) {
+		return rule.MLX5FlowPrivilege
+	}
+	return rule.MLX5Unmodelled
 }
-
-func unmodelledMethod(*kernel.Bundle) error { return rule.MLX5Unmodelled }
 
 // Completion queues of the kernel, which users reach by no command.
 func pollCQ(*process.Task, *core.CQ, int) ([]core.WC, error)           { return nil, rule.MLX5Unmodelled }
@@ -25,11 +29,6 @@ func reqNotifyCQ(*process.Task, *core.CQ, core.NotifyFlags) error      { return 
 func postSRQRecv(*process.Task, *core.SRQ, []core.RecvWR) (int, error) { return 0, rule.MLX5Unmodelled }
 func postSend(*process.Task, *core.QP, []core.SendWR) (int, error)     { return 0, rule.MLX5Unmodelled }
 func postRecv(*process.Task, *core.QP, []core.RecvWR) (int, error)     { return 0, rule.MLX5Unmodelled }
-
-// Memory of other devices.
-func regUserMRDmabuf(*core.PD, uint64, uint64, uint64, int, uint32, core.Attrs) (*core.MR, error) {
-	return nil, rule.MLX5Unmodelled
-}
 
 // Flows, and the counters that are bound to them.
 func createFlow(*core.QP, *core.FlowAttr, *core.Udata) (*core.Flow, error) {

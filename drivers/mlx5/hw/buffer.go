@@ -55,6 +55,22 @@ func (d *Device) put(what string, b *buffer, off uint64, p []byte) error {
 	return nil
 }
 
+// get reads a part of the queue by DMA, in one read for each page.
+func (d *Device) get(what string, b *buffer, off uint64, p []byte) error {
+	if !b.reaches(off + uint64(len(p))) {
+		return errOutside
+	}
+	for off += b.start; len(p) > 0; {
+		in := off & (1<<b.shift - 1)
+		n := min(uint64(len(p)), 1<<b.shift-in)
+		if err := d.read(what, p[:n], b.pages[off>>b.shift]+in); err != nil {
+			return err
+		}
+		p, off = p[n:], off+n
+	}
+	return nil
+}
+
 // putOwned writes an entry of a queue: all but its last byte, which says whose
 // the entry is, and then that byte, so that who sees it sees the whole entry.
 func (d *Device) putOwned(what string, b *buffer, off uint64, entry []byte) error {

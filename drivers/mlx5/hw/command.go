@@ -98,7 +98,7 @@ const minCommand = 16
 
 // carryOut finds the opcode's row and runs it.
 func (d *Device) carryOut(c *command) *refusal {
-	row, ok := rows[c.opcode]
+	row, ok := d.cfg.Profile.row(c.opcode)
 	switch {
 	case !ok:
 		return badOpcode

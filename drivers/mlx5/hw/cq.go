@@ -15,9 +15,10 @@ var (
 	cqNumber        = ifc.Must("create_cq_out").Field("cqn")
 	cqFieldSelect   = ifc.Must("modify_cq_in").Field("modify_field_select_resize_field_select")
 	capLogMaxCQ     = ifc.Must("cmd_hca_cap").Field("log_max_cq_sz")
+	capAPU          = ifc.Must("cmd_hca_cap").Field("apu")
 
 	cqc = struct {
-		status, cqeSize, collapsed, ignoreOverrun, periodMode, st, pageOffset, logSize, uarPage, period, maxCount, eqn, logPageSize,
+		status, cqeSize, collapsed, ignoreOverrun, periodMode, apu, st, pageOffset, logSize, uarPage, period, maxCount, eqn, logPageSize,
 		lastNotified, lastSolicit, consumer, producer, doorbell ifc.Field
 	}{
 		status:        ifc.Must("cqc").Field("status"),
@@ -25,6 +26,7 @@ var (
 		collapsed:     ifc.Must("cqc").Field("cc"),
 		ignoreOverrun: ifc.Must("cqc").Field("oi"),
 		periodMode:    ifc.Must("cqc").Field("cq_period_mode"),
+		apu:           ifc.Must("cqc").Field("apu_cq"),
 		st:            ifc.Must("cqc").Field("st"),
 		pageOffset:    ifc.Must("cqc").Field("page_offset"),
 		logSize:       ifc.Must("cqc").Field("log_cq_size"),
@@ -48,12 +50,14 @@ var (
 type cq struct {
 	n       uint32
 	ctx     []byte // cqc; what changes while the queue lives stands below
-	eq      *eq
+	eq      *eq    // nil if the queue reports to an APU
 	uar     uint32
 	record  Addr
 	buf     buffer
 	logSize uint
 	stride  uint64
+	form    uint8 // CQE_STRIDE_*
+	single  bool  // all entries go to the first place
 
 	pi, ci uint32 // producer; consumer as it was last read
 	status uint8
@@ -96,24 +100,29 @@ func createCQ(d *Device, c *command) *refusal {
 	if uint64(q.logSize) > d.cap(capLogMaxCQ) {
 		return badCQSize
 	}
-	switch cqc.cqeSize.Get(ctx) {
+	q.form, q.single = uint8(cqc.cqeSize.Get(ctx)), q.has(cqc.collapsed)
+	switch q.form {
 	case ifc.CQE_STRIDE_64:
 	case ifc.CQE_STRIDE_128, ifc.CQE_STRIDE_128_PAD:
 		q.stride = 2 * CQESize
 	default:
 		return badCQEStride
 	}
-	o, ok := d.find(kindEQ, uint32(cqc.eqn.Get(ctx)), c.uid, toName)
-	if !ok {
-		return noSuchEQ
+	if d.cap(capAPU) == 0 || cqc.apu.Get(ctx) == 0 {
+		o, ok := d.find(kindEQ, uint32(cqc.eqn.Get(ctx)), c.uid, toName)
+		if !ok {
+			return noSuchEQ
+		}
+		q.eq = o.as.(*eq)
 	}
-	q.eq = o.as.(*eq)
 	n, r := d.add(kindCQ, c.uid, q)
 	if r != nil {
 		return r
 	}
 	q.n = n
-	q.eq.cqs++
+	if q.eq != nil {
+		q.eq.cqs++
+	}
 	cqNumber.Set(c.out, uint64(n))
 	return nil
 }
@@ -133,7 +142,12 @@ func destroyCQ(d *Device, c *command) *refusal {
 	if q == nil {
 		return noSuchObject
 	}
-	q.eq.cqs--
+	if d.objects[kindCQ].live[q.n].users > 0 {
+		return objectBusy
+	}
+	if q.eq != nil {
+		q.eq.cqs--
+	}
 	d.remove(kindCQ, q.n)
 	d.forget(func(p *pending) bool { return p.cq == q })
 	return nil
@@ -299,9 +313,11 @@ func (d *Device) complete(q *cq, c *Completion) error {
 	if q.status != ifc.MLX5_CQC_STATUS_OK {
 		return ErrCQError
 	}
-	if err := d.consumer(q); err != nil {
-		d.breakCQ(q, ifc.MLX5_CQC_STATUS_CQ_WRITE_FAIL, CQErrorAccess)
-		return ErrCQAccess
+	if q.outstanding() >= q.size() { // by what was last known
+		if err := d.consumer(q); err != nil {
+			d.breakCQ(q, ifc.MLX5_CQC_STATUS_CQ_WRITE_FAIL, CQErrorAccess)
+			return ErrCQAccess
+		}
 	}
 	if q.outstanding() >= q.size() && !q.has(cqc.ignoreOverrun) {
 		d.breakCQ(q, ifc.MLX5_CQC_STATUS_CQ_OVERFLOW, CQErrorOverrun)
@@ -335,10 +351,10 @@ func (d *Device) putCQE(q *cq, c *Completion) error {
 	clear(d.entry[:])
 	at, b := uint64(0), d.entry[CQESize:]
 	c.encode(b, d.now(), uint8(q.pi>>q.logSize&1))
-	if !q.has(cqc.collapsed) {
+	if !q.single {
 		at = uint64(q.pi&(q.size()-1)) * q.stride
 	}
-	switch cqc.cqeSize.Get(q.ctx) {
+	switch q.form {
 	case ifc.CQE_STRIDE_128:
 		at += CQESize
 	case ifc.CQE_STRIDE_128_PAD:
@@ -409,5 +425,8 @@ func (d *Device) notify(q *cq) {
 	q.st = ifc.MLX5_CQC_ST_FIRED
 	q.told, q.toldSN = true, q.armedSN
 	q.notified = q.pi
+	if q.eq == nil {
+		return
+	}
 	d.push(pending{eq: q.eq, event: compEQE(q.n), cq: q})
 }

@@ -30,6 +30,12 @@ type Config struct {
 	Profile *Profile // nil is Recorded
 	Bus     Memory
 
+	// BAR is the memory behind the device's address range, by offset in it: what
+	// users map of the memory that ALLOC_MEMIC gives out lies there. Nil is memory
+	// of the device's own, which only Device.MemoryPage leads to. It must not call
+	// the device.
+	BAR Memory
+
 	// Interrupt is called by Step when an armed event queue with that vector has
 	// a new entry in its buffer. It may call the device.
 	Interrupt func(vector int)
@@ -41,6 +47,10 @@ type Config struct {
 	// Clock is the free-running counter that completions are stamped with; nil
 	// counts completions. It must not call the device.
 	Clock func() uint64
+
+	// Fabric is where the device's packets go, and has its clock; nil is one of
+	// its own.
+	Fabric *Fabric
 
 	// Trace is the thread that the device's own work (DMA) is reported under;
 	// nil reports nothing. Its sink must not call the device.
@@ -62,23 +72,37 @@ const (
 
 // Device is one emulated device.
 type Device struct {
-	cfg  Config
-	wake chan struct{} // something may have become deliverable
+	cfg    Config
+	fabric *Fabric
+	wake   chan struct{} // something may have become deliverable
+	in     inbox
 
-	mu      sync.Mutex
-	broken  bool
-	current command // the one that is carried out, here so that it need not be allocated
-	state   hcaState
-	issi    uint16
-	caps    map[ifc.CapType][]byte // as the driver has set them
-	pages   []Addr                 // given by MANAGE_PAGES
-	vport   []byte                 // nic_vport_context
-	regs    map[uint16][]byte      // registers that were written
-	objects [numKinds]numbers
-	owned   map[uint16]int    // live objects by uid
-	events  []pending         // not delivered yet, oldest first
-	stamp   uint64            // the clock where there is none
-	entry   [2 * CQESize]byte // the entry or word under DMA, so that the data path allocates nothing
+	mu       sync.Mutex
+	broken   bool
+	current  command // the one that is carried out, here so that it need not be allocated
+	state    hcaState
+	issi     uint16
+	caps     map[ifc.CapType][]byte // as the driver has set them
+	pages    []Addr                 // given by MANAGE_PAGES
+	vport    []byte                 // nic_vport_context
+	port     port
+	regs     map[uint16][]byte // registers that were written
+	objects  [numKinds]numbers
+	owned    map[uint16]int // live objects by uid
+	memory   deviceMemory
+	chunk    [umrChunk]byte    // of a list that a work request points to
+	events   []pending         // not delivered yet, oldest first
+	stamp    uint64            // the clock where there is none
+	entry    [2 * CQESize]byte // the entry or word under DMA, so that the data path allocates nothing
+	word     [atomicSize]byte  // the same for an atomic operation
+	wqe      [maxSendWQE]byte  // and for a work request that is looked at again
+	loop     packetList        // from this device to itself
+	packets  packetList        // that nothing uses
+	trains   packetList        // the same of trains
+	ready    ring[*qp]         // those with something to do
+	timed    []*qp             // those with a timer
+	failed   []*qp             // those in error
+	pageable bool              // the page that was found absent last is one that the driver brings in
 }
 
 // New returns a device that waits for ENABLE_HCA.
@@ -86,7 +110,15 @@ func New(cfg Config) *Device {
 	if cfg.Profile == nil {
 		cfg.Profile = Recorded
 	}
-	d := &Device{cfg: cfg, wake: make(chan struct{}, 1)}
+	if cfg.Fabric == nil {
+		cfg.Fabric = NewFabric(Link{})
+	}
+	d := &Device{cfg: cfg, fabric: cfg.Fabric, wake: make(chan struct{}, 1)}
+	if d.memory.bar = cfg.BAR; cfg.BAR == nil {
+		d.memory.bar = pagedMemory{}
+	}
+	d.fabric.join(d)
+	d.port.up = vportState.Get(cfg.Profile.image("query_vport_state_out")) != 0
 	d.reset()
 	return d
 }
@@ -111,8 +143,16 @@ func (d *Device) release() {
 		d.objects[k] = newNumbers(kind(k), d.cfg.Profile)
 	}
 	d.owned = map[uint16]int{}
+	d.resetPort()
+	d.memory.icm, d.memory.taken = pagedMemory{}, nil
 	d.events = nil
+	d.ready.clear()
+	d.loop = packetList{}
+	d.timed, d.failed = nil, nil
 }
+
+// Fabric returns where the device's packets go.
+func (d *Device) Fabric() *Fabric { return d.fabric }
 
 // Profile returns what the device was made as.
 func (d *Device) Profile() *Profile { return d.cfg.Profile }
@@ -127,7 +167,8 @@ func (d *Device) Fail() {
 }
 
 // Counts returns how many firmware objects are alive, by kind, and the pages
-// that the device holds under "page". Kinds with none are not in it.
+// that the device holds under "page", and the memory of its own that is given out
+// under "memic". Kinds with none are not in it.
 func (d *Device) Counts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -136,6 +177,9 @@ func (d *Device) Counts() map[string]int {
 		if n := len(d.objects[k].live); n > 0 {
 			m[kind(k).String()] = n
 		}
+	}
+	if n := len(d.memory.taken); n > 0 {
+		m["memic"] = n
 	}
 	if n := len(d.pages); n > 0 {
 		m["page"] = n

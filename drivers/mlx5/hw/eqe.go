@@ -65,3 +65,15 @@ func cqErrorEQE(cqn uint32, syndrome uint8) (e EQE) {
 	e.Data[11] = syndrome
 	return e
 }
+
+// QP returns the queue pair of an event about one (struct mlx5_eqe_qp_srq), and
+// what kind of queue it is: 0 for a queue pair.
+func (e *EQE) QP() (qpn uint32, typ uint8) {
+	return binary.BigEndian.Uint32(e.Data[24:]) & bits24, e.Data[20]
+}
+
+func qpEQE(typ uint8, qpn uint32) (e EQE) {
+	e.Type = typ
+	binary.BigEndian.PutUint32(e.Data[24:], qpn)
+	return e
+}

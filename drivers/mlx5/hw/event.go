@@ -1,6 +1,10 @@
 package hw
 
-import "uverbsim/drivers/mlx5/hw/ifc"
+import (
+	"time"
+
+	"uverbsim/drivers/mlx5/hw/ifc"
+)
 
 // pending is an event on its way to an event queue, or only the interrupt of
 // one whose entries are there already.
@@ -8,6 +12,7 @@ type pending struct {
 	eq        *eq
 	event     EQE
 	cq        *cq // the queue that the event is about, nil for none
+	qp        *qp // the same for a queue pair
 	interrupt bool
 }
 
@@ -17,10 +22,15 @@ func (d *Device) push(p pending) {
 }
 
 // raise sends an event to every queue that asked for its type.
-func (d *Device) raise(e EQE, about *cq) {
+func (d *Device) raise(e EQE, about *cq) { d.raiseAbout(e, pending{cq: about}) }
+
+// raiseAbout is raise for an event about what p names.
+func (d *Device) raiseAbout(e EQE, p pending) {
+	p.event = e
 	for n := uint32(0); n <= kinds[kindEQ].last; n++ {
 		if o, ok := d.objects[kindEQ].live[n]; ok && o.as.(*eq).takes(e.Type) {
-			d.push(pending{eq: o.as.(*eq), event: e, cq: about})
+			p.eq = o.as.(*eq)
+			d.push(p)
 		}
 	}
 }
@@ -55,17 +65,46 @@ const (
 	handOver // the queue has no buffer
 )
 
-// Step delivers the oldest event that can be delivered and says whether there
-// was one. It writes the entry into its queue's buffer and interrupts if the
-// queue is armed, which disarms it. Events for a queue that is full wait until
-// the driver moves its consumer index.
-func (d *Device) Step() bool {
+// Step does the next thing that the device has to do and says whether there was
+// one: it delivers the oldest event that can be delivered, or else takes in one
+// packet, sends one, or lets one timer expire.
+//
+// Delivering an event is to write the entry into its queue's buffer and to
+// interrupt if the queue is armed, which disarms it. Events for a queue that is
+// full wait until the driver moves its consumer index.
+func (d *Device) Step() bool { return d.steps(1) > 0 }
+
+// atOnce is how many steps are done before anybody else gets at the device.
+const atOnce = 64
+
+// Drain steps until there is nothing left to do, and returns how many steps
+// that took. What comes in meanwhile from elsewhere is done too.
+func (d *Device) Drain() (n int) {
+	for {
+		did := d.steps(atOnce)
+		if did == 0 {
+			return n
+		}
+		n += did
+	}
+}
+
+// steps does at most most steps and returns how many it did.
+func (d *Device) steps(most int) (n int) {
 	d.mu.Lock()
 	p, how := d.deliver()
+	if how == nothing {
+		for n < most && d.work() {
+			n++
+			if len(d.events) > 0 {
+				break
+			}
+		}
+		d.mu.Unlock()
+		return n
+	}
 	d.mu.Unlock()
 	switch how {
-	case nothing:
-		return false
 	case interrupt:
 		if d.cfg.Interrupt != nil {
 			d.cfg.Interrupt(p.eq.vector)
@@ -75,18 +114,28 @@ func (d *Device) Step() bool {
 			d.cfg.Event(p.eq.n, p.event)
 		}
 	}
-	return true
+	return 1
 }
 
-// Run steps whenever there is something to deliver, until stop is closed.
+// Run steps whenever there is something to do, and moves the fabric's clock with
+// the time of day, until stop is closed.
 func (d *Device) Run(stop <-chan struct{}) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		for d.Step() {
+		d.fabric.follow()
+		d.Drain()
+		timer.Stop()
+		var expired <-chan time.Time
+		if at, ok := d.NextDeadline(); ok {
+			timer.Reset(at - d.fabric.Now())
+			expired = timer.C
 		}
 		select {
 		case <-stop:
 			return
 		case <-d.wake:
+		case <-expired:
 		}
 	}
 }

@@ -82,11 +82,12 @@ var kinds = [numKinds]kindInfo{
 // String returns the kind's name, as Counts has it.
 func (k kind) String() string { return kinds[k].name }
 
-// object is a live number: whose it is and what is behind it, nil where the
-// number is all that there is.
+// object is a live number: whose it is, what is behind it, nil where the number
+// is all that there is, and how many other objects need it.
 type object struct {
-	uid uint16
-	as  any
+	uid   uint16
+	as    any
+	users int
 }
 
 // numbers hands out the numbers of one kind, the lowest free one first. A
@@ -168,7 +169,7 @@ func (d *Device) add(k kind, uid uint16, as any) (uint32, *refusal) {
 	if !ok {
 		return 0, limitReached
 	}
-	ns.live[n] = object{uid, as}
+	ns.live[n] = object{uid: uid, as: as}
 	d.owned[uid]++
 	return n, nil
 }
@@ -187,7 +188,7 @@ type access uint8
 
 const (
 	toRead   access = iota // a query: the driver sees all, and everyone what is the driver's
-	toName                 // another object shall use it: one's own or a shared one
+	toName                 // another object shall use it: one's own or a shared one, for the driver any
 	toChange               // modify or destroy: one's own; shared ones are the driver's to destroy
 )
 
@@ -198,7 +199,7 @@ func (a access) may(uid, owner uint16) bool {
 	case toRead:
 		return uid == owner || uid == 0 || owner == 0 || shared
 	case toName:
-		return uid == owner || shared
+		return uid == owner || uid == 0 || shared
 	}
 	return uid == owner || shared && uid == 0
 }
@@ -227,10 +228,18 @@ func create(k kind, at int) handler {
 func destroy(k kind, at int) handler {
 	return func(d *Device, c *command) *refusal {
 		n := c.number(k, at)
-		if _, ok := d.find(k, n, c.uid, toChange); !ok {
+		o, ok := d.find(k, n, c.uid, toChange)
+		switch {
+		case !ok:
 			return noSuchObject
+		case o.users > 0:
+			return objectBusy
 		}
 		d.remove(k, n)
 		return nil
 	}
 }
+
+// putNumber answers with the number of what was made, which most commands have
+// at byte 8.
+func putNumber(out []byte, n uint32) { binary.BigEndian.PutUint32(out[8:], n) }

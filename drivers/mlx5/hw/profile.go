@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -15,6 +16,7 @@ type Profile struct {
 	images map[string][]byte // by layout
 	pages  map[uint16]int32  // wanted, by the operation modifier of QUERY_PAGES
 	firsts map[kind]firstNumbers
+	rows   map[uint16]row // commands that this device answers otherwise than others
 }
 
 // firstNumbers is where a number space begins, for the driver and for a DEVX
@@ -31,6 +33,9 @@ const (
 	nodeDescription     = "node_description"
 	nodeDescriptionSize = 64
 )
+
+// Profiles returns the profiles that there are.
+func Profiles() []*Profile { return []*Profile{Recorded, ConnectX6Dx, Small} }
 
 // Name returns the profile's name.
 func (p *Profile) Name() string { return p.name }
@@ -49,11 +54,7 @@ func (p *Profile) Cap(name string) uint64 {
 // With returns the same profile but for those capabilities, named as in Cap. It
 // refuses unknown names and numbers that the field has no room for.
 func (p *Profile) With(caps map[string]uint64) (*Profile, error) {
-	q := *p
-	q.images = make(map[string][]byte, len(p.images))
-	for n, b := range p.images {
-		q.images[n] = append([]byte(nil), b...)
-	}
+	q := p.clone()
 	for name, v := range caps {
 		f, page, err := q.field(name)
 		if err != nil {
@@ -64,7 +65,40 @@ func (p *Profile) With(caps map[string]uint64) (*Profile, error) {
 		}
 		f.Set(page, v)
 	}
-	return &q, nil
+	return q, nil
+}
+
+func (p *Profile) clone() *Profile {
+	q := *p
+	q.images = make(map[string][]byte, len(p.images))
+	for n, b := range p.images {
+		q.images[n] = append([]byte(nil), b...)
+	}
+	return &q
+}
+
+// The numbers of an adapter of its own.
+var (
+	vportAddress = ifc.Must("nic_vport_context").Field("permanent_address")
+	vportGUIDs   = []ifc.Field{
+		ifc.Must("nic_vport_context").Field("system_image_guid"),
+		ifc.Must("nic_vport_context").Field("port_guid"),
+		ifc.Must("nic_vport_context").Field("node_guid"),
+	}
+)
+
+// WithMAC returns the same profile for another adapter: its port has that MAC
+// address, and its GUIDs are made of it, with 03 00 in the middle. Two adapters of
+// one machine must have different ones.
+func (p *Profile) WithMAC(mac [6]byte) *Profile {
+	q := p.clone()
+	page := q.images["nic_vport_context"]
+	vportAddress.Set(page, binary.BigEndian.Uint64(append(make([]byte, 2), mac[:]...)))
+	guid := binary.BigEndian.Uint64([]byte{mac[0], mac[1], mac[2], 3, 0, mac[3], mac[4], mac[5]})
+	for _, f := range vportGUIDs {
+		f.Set(page, guid)
+	}
+	return q
 }
 
 // field finds a capability's place.
@@ -95,6 +129,15 @@ func (p *Profile) capPage(t ifc.CapType) []byte { return p.images[ifc.CapLayouts
 func (p *Profile) first(k kind) (driver, user uint32) {
 	f := p.firsts[k]
 	return max(f.driver, 1), f.user
+}
+
+// row returns what the device does with an opcode.
+func (p *Profile) row(opcode uint16) (row, bool) {
+	if r, ok := p.rows[opcode]; ok {
+		return r, true
+	}
+	r, ok := rows[opcode]
+	return r, ok
 }
 
 // newProfile makes the images. Each capability page has one, whether a value

@@ -1,6 +1,10 @@
 package hw
 
-import "maps"
+import (
+	"maps"
+
+	"uverbsim/drivers/mlx5/hw/ifc"
+)
 
 // Recorded is the device that the reference recordings were made on: a RoCE
 // adapter with one active port, CQE version 1, UARs of 4 KiB, DEVX, no memory
@@ -16,10 +20,41 @@ var Recorded = newProfile(Profile{
 		kindTIS:           {user: 0x1000},
 		kindGeneralObject: {user: 0x1000},
 	},
+	rows: recordedRows,
 }, recordedValues, map[string]string{
 	"query_adapter_out.query_adapter_struct.vsd_contd_psid": "SIM0000000001",
 	nodeDescription: "mlx5virt",
 })
+
+// recordedRows are the commands whose input the recorded device did not look
+// into.
+var recordedRows = map[uint16]row{
+	ifc.MLX5_CMD_OP_CREATE_MKEY:           {initialized, createMKeyUnchecked},
+	ifc.MLX5_CMD_OP_CREATE_QP:             {initialized, createQPUnchecked},
+	ifc.MLX5_CMD_OP_QUERY_QP:              {initialized, acknowledge},
+	ifc.MLX5_CMD_OP_RST2INIT_QP:           {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_INIT2INIT_QP:          {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_INIT2RTR_QP:           {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_RTR2RTS_QP:            {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_RTS2RTS_QP:            {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_SQERR2RTS_QP:          {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_SQD_RTS_QP:            {initialized, trusted(stepQP)},
+	ifc.MLX5_CMD_OP_2ERR_QP:               {initialized, trusted(moveQP(ifc.MLX5_QP_STATE_ERR))},
+	ifc.MLX5_CMD_OP_2RST_QP:               {initialized, trusted(moveQP(ifc.MLX5_QP_STATE_RST))},
+	ifc.MLX5_CMD_OP_ATTACH_TO_MCG:         {initialized, trusted(attachToMCG)},
+	ifc.MLX5_CMD_OP_DETACH_FROM_MCG:       {initialized, trusted(detachFromMCG)},
+	ifc.MLX5_CMD_OP_CREATE_SQ:             {initialized, createUnchecked(sqKind)},
+	ifc.MLX5_CMD_OP_CREATE_RQ:             {initialized, createUnchecked(rqKind)},
+	ifc.MLX5_CMD_OP_CREATE_TIS:            {initialized, createUnchecked(tisKind)},
+	ifc.MLX5_CMD_OP_CREATE_TIR:            {initialized, createUnchecked(tirKind)},
+	ifc.MLX5_CMD_OP_CREATE_DCT:            {initialized, createUnchecked(dctKind)},
+	ifc.MLX5_CMD_OP_DESTROY_DCT:           {initialized, destroyContext(dctKind)},
+	ifc.MLX5_CMD_OP_CREATE_SRQ:            {initialized, createSRQUnchecked(plainSRQ)},
+	ifc.MLX5_CMD_OP_CREATE_RMP:            {initialized, createSRQUnchecked(rmp)},
+	ifc.MLX5_CMD_OP_CREATE_XRQ:            {initialized, createSRQUnchecked(xrq)},
+	ifc.MLX5_CMD_OP_CREATE_XRC_SRQ:        {initialized, createSRQUnchecked(xrcSRQ)},
+	ifc.MLX5_CMD_OP_CREATE_GENERAL_OBJECT: {initialized, createAnyObject},
+}
 
 // recordedValues has the fields that are not 0. Capabilities stand under the
 // layout of their page, answers under that of the command's output.

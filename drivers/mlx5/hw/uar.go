@@ -9,7 +9,17 @@ import (
 // uar is a register page: the bytes of its doorbells as they come in.
 type uar struct {
 	latch [ifc.MLX5_EQ_DOORBELL_CI + 4]byte
+	sends [numSendDoorbells][sendDoorbellSize]byte
 }
+
+// The send queues' doorbells of a page: one at the beginning of each BlueFlame
+// buffer, from MLX5_BF_OFFSET on.
+const (
+	sendDoorbellStep = 0x100
+	sendDoorbellSize = 8
+	numSendDoorbells = (uarPageSize - ifc.MLX5_BF_OFFSET) / sendDoorbellStep
+	uarPageSize      = 4096
+)
 
 // doorbells has the registers of a page that this device answers to. A register
 // is rung by the store that reaches its last byte, so that a 64-bit one may be
@@ -50,8 +60,9 @@ type uarPage struct {
 // mapping. Doorbells: arm a completion queue at 0x20 (8 bytes: command word and
 // queue number), move an event queue's consumer index at 0x40 with and at 0x48
 // without arming it (4 bytes), all big-endian; a queue answers only on the page
-// that its context names. The rest of the page, BlueFlame at 0x800 included, is
-// dropped as the device drops what names no queue. Loads read zeros. While no
+// that its context names. Send queues have theirs at 0x800 and every 0x100 bytes
+// on (8 bytes: the first of the work request; a whole one may follow). The rest of
+// the page is dropped. Loads read zeros. While no
 // UAR of that number exists, stores are lost.
 func (d *Device) UARPage(index uint32) IO { return uarPage{d, index} }
 
@@ -67,7 +78,12 @@ func (p uarPage) Store(off int, src []byte) {
 	if !ok || d.broken || off < 0 {
 		return
 	}
-	latch := &o.as.(*uar).latch
+	u := o.as.(*uar)
+	if off >= ifc.MLX5_BF_OFFSET {
+		d.storeSend(u, p.index, off-ifc.MLX5_BF_OFFSET, src)
+		return
+	}
+	latch := &u.latch
 	if off < len(latch) {
 		copy(latch[off:], src)
 	}
@@ -75,5 +91,18 @@ func (p uarPage) Store(off int, src []byte) {
 		if last := b.at + b.size - 1; off <= last && last < off+len(src) {
 			b.ring(d, p.index, latch[b.at:b.at+b.size])
 		}
+	}
+}
+
+// storeSend rings the send queue's doorbell that src completes. What follows it
+// is the rest of a work request, which the device reads from the queue.
+func (d *Device) storeSend(u *uar, page uint32, off int, src []byte) {
+	n, in := off/sendDoorbellStep, off%sendDoorbellStep
+	if n >= numSendDoorbells || in >= sendDoorbellSize {
+		return
+	}
+	latch := &u.sends[n]
+	if in+copy(latch[in:], src) == sendDoorbellSize {
+		d.ringSQ(page, binary.BigEndian.Uint32(latch[4:]))
 	}
 }

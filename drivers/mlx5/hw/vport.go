@@ -97,5 +97,6 @@ func accessReg(d *Device, c *command) *refusal {
 			data[i] |= b
 		}
 	}
+	d.followLink(id, data)
 	return nil
 }

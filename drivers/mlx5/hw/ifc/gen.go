@@ -37,7 +37,8 @@ var roots = strings.Fields(`
 	create_rqt_in modify_rqt_in query_rqt_out
 	set_roce_address_in query_roce_address_in query_roce_address_out
 	attach_to_mcg_in detach_from_mcg_in
-	query_q_counter_in query_q_counter_out query_vport_counter_out query_hca_vport_context_out
+	query_q_counter_in query_q_counter_out query_vport_counter_in query_vport_counter_out
+	query_hca_vport_context_out query_hca_vport_pkey_in query_hca_vport_pkey_out
 	create_umem_in general_obj_in_cmd_hdr general_obj_out_cmd_hdr page_fault_resume_in
 `)
 

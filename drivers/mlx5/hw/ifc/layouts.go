@@ -1153,6 +1153,9 @@ var layouts = map[string]*Layout{
 		{Name: "lro_min_mss_size", Off: 0x50, Width: 16, Count: 1},
 		{Name: "lro_timer_supported_periods", Off: 0x180, Width: 32, Count: 4},
 	}},
+	"pkey": {Name: "pkey", Bits: 0x20, Fields: []Field{
+		{Name: "pkey", Off: 0x10, Width: 16, Count: 1},
+	}},
 	"pmtu_reg": {Name: "pmtu_reg", Bits: 0x80, Fields: []Field{
 		{Name: "local_port", Off: 0x8, Width: 8, Count: 1},
 		{Name: "max_mtu", Off: 0x20, Width: 16, Count: 1},
@@ -1330,6 +1333,19 @@ var layouts = map[string]*Layout{
 		{Name: "syndrome", Off: 0x20, Width: 32, Count: 1},
 		{Name: "hca_vport_context", Off: 0x80, Width: 4096, Count: 1, Of: "hca_vport_context"},
 	}},
+	"query_hca_vport_pkey_in": {Name: "query_hca_vport_pkey_in", Bits: 0x80, Fields: []Field{
+		{Name: "opcode", Off: 0x0, Width: 16, Count: 1},
+		{Name: "op_mod", Off: 0x30, Width: 16, Count: 1},
+		{Name: "other_vport", Off: 0x40, Width: 1, Count: 1},
+		{Name: "port_num", Off: 0x4c, Width: 4, Count: 1},
+		{Name: "vport_number", Off: 0x50, Width: 16, Count: 1},
+		{Name: "pkey_index", Off: 0x70, Width: 16, Count: 1},
+	}},
+	"query_hca_vport_pkey_out": {Name: "query_hca_vport_pkey_out", Bits: 0x80, Fields: []Field{
+		{Name: "status", Off: 0x0, Width: 8, Count: 1},
+		{Name: "syndrome", Off: 0x20, Width: 32, Count: 1},
+		{Name: "pkey", Off: 0x80, Width: 32, Count: 0, Of: "pkey"},
+	}},
 	"query_issi_out": {Name: "query_issi_out", Bits: 0x380, Fields: []Field{
 		{Name: "status", Off: 0x0, Width: 8, Count: 1},
 		{Name: "syndrome", Off: 0x20, Width: 32, Count: 1},
@@ -1467,6 +1483,14 @@ var layouts = map[string]*Layout{
 		{Name: "status", Off: 0x0, Width: 8, Count: 1},
 		{Name: "syndrome", Off: 0x20, Width: 32, Count: 1},
 		{Name: "tis_context", Off: 0x80, Width: 1280, Count: 1, Of: "tisc"},
+	}},
+	"query_vport_counter_in": {Name: "query_vport_counter_in", Bits: 0x100, Fields: []Field{
+		{Name: "opcode", Off: 0x0, Width: 16, Count: 1},
+		{Name: "op_mod", Off: 0x30, Width: 16, Count: 1},
+		{Name: "other_vport", Off: 0x40, Width: 1, Count: 1},
+		{Name: "port_num", Off: 0x4c, Width: 4, Count: 1},
+		{Name: "vport_number", Off: 0x50, Width: 16, Count: 1},
+		{Name: "clear", Off: 0xc0, Width: 1, Count: 1},
 	}},
 	"query_vport_counter_out": {Name: "query_vport_counter_out", Bits: 0x1080, Fields: []Field{
 		{Name: "status", Off: 0x0, Width: 8, Count: 1},

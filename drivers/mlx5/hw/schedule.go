@@ -1,0 +1,190 @@
+package hw
+
+import (
+	"time"
+
+	"uverbsim/drivers/mlx5/hw/ifc"
+)
+
+// schedule puts a queue pair behind those that have something to do.
+func (d *Device) schedule(q *qp) {
+	if q.queued {
+		return
+	}
+	q.queued = true
+	d.ready.push(q)
+	d.kick()
+}
+
+// ringSQ is the doorbell of a send queue: the first 8 bytes of a work request,
+// whose second word has the queue's number in bits 31:8. How far the queue is
+// filled stands in its doorbell record.
+func (d *Device) ringSQ(uar, word uint32) {
+	o, ok := d.objects[kindQP].live[word>>8]
+	if !ok {
+		d.ringRaw(uar, word>>8)
+		return
+	}
+	if q := o.as.(*qp); q.uar == uar {
+		d.schedule(q)
+	}
+}
+
+// Scan looks at the doorbell records of all queue pairs, for a caller that does
+// not see the stores to the register pages.
+func (d *Device) Scan() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, o := range d.objects[kindQP].live {
+		if q := o.as.(*qp); q.state >= ifc.MLX5_QP_STATE_RTS {
+			d.schedule(q)
+		}
+	}
+	for _, o := range d.objects[kindSQ].live {
+		d.runRaw(o.as.(*context))
+	}
+}
+
+// work does the next piece of the data path: takes in a packet, sends one, or
+// lets a timer expire. It says whether there was anything.
+func (d *Device) work() bool {
+	if d.broken {
+		return false
+	}
+	if p := d.loop.pop(); p != nil {
+		d.receive(p)
+		d.givePacket(p)
+		return true
+	}
+	now := d.fabric.now.Load()
+	if p, drained := d.in.pop(now); p != nil {
+		d.receive(p)
+		d.givePacket(p)
+		if drained {
+			d.fabric.kick()
+		}
+		return true
+	}
+	for n := d.ready.n; n > 0; n-- {
+		q := *d.ready.at(0)
+		d.ready.pop()
+		q.queued = false
+		if d.advance(q) {
+			d.schedule(q)
+			return true
+		}
+		if q.held {
+			d.schedule(q)
+		}
+	}
+	return d.expire(now) || d.flushPosted()
+}
+
+// SettleQP lets one queue pair do all that it can do at once, and nothing else
+// happen: for a driver that waits for a work request of its own, while nobody
+// steps the device.
+func (d *Device) SettleQP(qpn uint32) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if o, ok := d.objects[kindQP].live[qpn]; ok && !d.broken {
+		for d.advance(o.as.(*qp)) {
+		}
+	}
+}
+
+// advance does one piece of a queue pair's work: answers before requests. It
+// says whether there was any.
+func (d *Device) advance(q *qp) bool {
+	q.held = false
+	if d.respond(q) {
+		return true
+	}
+	if q.held {
+		return false
+	}
+	switch q.state {
+	case ifc.MLX5_QP_STATE_RTS:
+		return d.request(q)
+	case ifc.MLX5_QP_STATE_SQER:
+		return d.flushSend(q)
+	case ifc.MLX5_QP_STATE_ERR:
+		return d.flushSend(q) || d.flushRecv(q)
+	}
+	return false
+}
+
+// flushPosted looks for receives that were posted to a queue pair in error: no
+// doorbell tells of them.
+func (d *Device) flushPosted() bool {
+	for i := 0; i < len(d.failed); i++ {
+		if d.flushRecv(d.failed[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// watch puts the queue pair among those whose timers are looked at.
+func (d *Device) watch(q *qp) {
+	if !q.timed {
+		q.timed = true
+		d.timed = append(d.timed, q)
+	}
+}
+
+// expire lets one timer that is due expire.
+func (d *Device) expire(now int64) bool {
+	for i := 0; i < len(d.timed); {
+		q := d.timed[i]
+		switch {
+		case q.req.wakeAt == 0 && q.req.deadline == 0:
+			q.timed = false
+			last := len(d.timed) - 1
+			d.timed[i] = d.timed[last]
+			d.timed[last] = nil
+			d.timed = d.timed[:last]
+			continue
+		case q.req.wakeAt != 0 && q.req.wakeAt <= now:
+			q.req.wakeAt = 0
+			d.schedule(q)
+			return true
+		case q.req.deadline != 0 && q.req.deadline <= now:
+			d.timeout(q)
+			return true
+		}
+		i++
+	}
+	return false
+}
+
+// NextDeadline returns when, on the fabric's clock, something happens that only
+// time brings about: a packet arrives or a timer expires. Ok is false if nothing
+// is waited for.
+func (d *Device) NextDeadline() (at time.Duration, ok bool) {
+	due, ok := d.in.nextDue()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, q := range d.timed {
+		for _, t := range [...]int64{q.req.wakeAt, q.req.deadline} {
+			if t != 0 && (!ok || t < due) {
+				due, ok = t, true
+			}
+		}
+	}
+	return time.Duration(due), ok
+}
+
+// forgetQP takes a queue pair off all lists.
+func (d *Device) forgetQP(q *qp) {
+	for _, list := range []*[]*qp{&d.timed, &d.failed} {
+		kept := (*list)[:0]
+		for _, other := range *list {
+			if other != q {
+				kept = append(kept, other)
+			}
+		}
+		clear((*list)[len(kept):])
+		*list = kept
+	}
+	q.timed = false
+}
