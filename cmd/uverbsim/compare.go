@@ -2,8 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,7 +33,7 @@ The exit status is 1 if anything differs, 2 if a case could not be played.`,
 	f := cmd.Flags()
 	f.StringVar(&c.save, "save", "", "write the cases that differ, with the kernel's answers, to this file")
 	f.StringSliceVar(&c.only, "only", nil, "only cases whose names begin with one of these prefixes")
-	c.guest.flags(f)
+	c.guest.flags(f, ofCases)
 	return cmd
 }
 
@@ -120,23 +118,4 @@ func writeChanged(w io.Writer, before, after []*casefile.Case) int {
 		fmt.Fprintf(w, "%d of %d recorded steps are answered as recorded\n", had-changed, had)
 	}
 	return changed
-}
-
-// ask records the cases in a guest and reads them back.
-func (g *guestFlags) ask(cmd *cobra.Command, cases []*casefile.Case) ([]*casefile.Case, error) {
-	text, err := g.record(cmd, cases)
-	if err != nil {
-		return nil, err
-	}
-	var recorded []*casefile.Case
-	for c, err := range casefile.Read(bytes.NewReader(text), "the guest's answers") {
-		if err != nil {
-			return nil, err
-		}
-		recorded = append(recorded, c)
-	}
-	if len(recorded) == 0 {
-		return nil, errors.New("the guest has answered no case")
-	}
-	return recorded, nil
 }

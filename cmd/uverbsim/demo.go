@@ -37,5 +37,6 @@ to do.`,
 	f.BoolVarP(&brief, "brief", "q", false, "leave out what the kernel does meanwhile")
 	f.BoolVar(&json, "json", false, "print JSON, one object a line")
 	cmd.MarkFlagsMutuallyExclusive("brief", "json")
+	cmd.AddCommand(newPingpongCmd())
 	return cmd
 }

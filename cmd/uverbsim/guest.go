@@ -1,30 +1,41 @@
 package main
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"uverbsim/casefile"
 	"uverbsim/sim_test/guest"
 )
 
 // guestFlags say which guest is to be asked.
 type guestFlags struct {
-	kernel guest.KernelOptions
-	cpus   int
-	limit  time.Duration
+	kernel           guest.KernelOptions
+	device           string
+	bridge           string
+	log, firmwareLog string
+	cpus             int
+	limit            time.Duration
 }
 
-func (g *guestFlags) flags(f *pflag.FlagSet) {
+// flags adds them to a command's. Otherwise says which device it is if the user
+// does not choose.
+func (g *guestFlags) flags(f *pflag.FlagSet, otherwise string) {
 	f.StringVar(&g.kernel.Release, "kernel-release", guest.Release, "boot the kernel of this Debian release")
 	f.StringVar(&g.kernel.Package, "kernel-package", "", "take the kernel from this .deb file")
 	f.StringVar(&g.kernel.Cache, "cache", "", "keep the kernel in this directory (default: uverbsim in the user's cache directory)")
+	f.StringVar(&g.device, "device", "", "the guest's device: rxe, or mlx5 for the real mlx5_ib on this project's device (default: "+otherwise+")")
+	f.StringVar(&g.bridge, "bridge", "", "mlx5: take the bridge's kernel module from this file instead of building it")
+	f.StringVar(&g.log, "kernel-log", "", "append the guests' kernel logs to this file")
+	f.StringVar(&g.firmwareLog, "firmware-log", "", "mlx5: append every command that the driver gives the device to this file")
 	f.IntVar(&g.cpus, "cpus", 1, "processors of the guest; each is a completion vector")
 	f.DurationVar(&g.limit, "limit", 10*time.Minute, "how long the guest may take")
 }
@@ -32,59 +43,91 @@ func (g *guestFlags) flags(f *pflag.FlagSet) {
 // self is this program's package.
 const self = "uverbsim/cmd/uverbsim"
 
-// jobFile is the name of the case file in the guest.
-const jobFile = "cases.jsonl"
+// guests boots guests for one command, one after the other.
+type guests struct {
+	ctx    context.Context
+	job    guest.Job // what all have in common
+	device guest.Device
+	say    func(format string, args ...any)
+	undo   []func() error
+}
 
-// record has this program record the cases in a guest, with some more flags.
-func (g *guestFlags) record(cmd *cobra.Command, cases []*casefile.Case, flags ...string) ([]byte, error) {
+// guests makes ready for a command's guests.
+func (g *guestFlags) guests(cmd *cobra.Command) (_ *guests, err error) {
+	if g.device != "" && !slices.Contains(guest.Devices, g.device) {
+		return nil, fmt.Errorf("--device %s: there are %s", g.device, strings.Join(guest.Devices, " and "))
+	}
 	if err := guest.Installed(); err != nil {
 		return nil, err
 	}
-	ctx := cmd.Context()
-	if ctx == nil {
-		ctx = context.Background()
+	s := &guests{ctx: cmd.Context(), device: guest.Device(g.device)}
+	if s.ctx == nil {
+		s.ctx = context.Background()
 	}
-	say := func(format string, args ...any) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "uverbsim: "+format+"\n", args...)
-	}
-	o := g.kernel
-	o.Log = say
-	kernel, err := guest.FindKernel(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	program, ok := guest.Self()
-	if !ok {
-		dir, err := os.MkdirTemp("", "uverbsim-static.")
+	s.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "uverbsim: "+format+"\n", args...) }
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	s.job = guest.Job{CPUs: g.cpus, Limit: g.limit, Stderr: cmd.ErrOrStderr()}
+	s.job.MLX5.Bridge = g.bridge
+	for _, l := range []struct {
+		name string
+		to   *io.Writer
+	}{{g.log, &s.job.Log}, {g.firmwareLog, &s.job.MLX5.Firmware}} {
+		if l.name == "" {
+			continue
+		}
+		f, err := os.OpenFile(l.name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 		if err != nil {
 			return nil, err
 		}
-		defer os.RemoveAll(dir)
-		say("building a static uverbsim for the guest")
-		if program, err = guest.Build(ctx, self, dir); err != nil {
+		s.undo = append(s.undo, f.Close)
+		*l.to = f
+	}
+	o := g.kernel
+	o.Log = s.say
+	if s.job.Kernel, err = guest.FindKernel(s.ctx, o); err != nil {
+		return nil, err
+	}
+	return s, s.program()
+}
+
+// program finds a static program for the guests, or builds one.
+func (s *guests) program() error {
+	var ok bool
+	if s.job.Init, ok = guest.Self(); ok {
+		return nil
+	}
+	dir, err := os.MkdirTemp("", "uverbsim-static.")
+	if err != nil {
+		return err
+	}
+	s.undo = append(s.undo, func() error { return os.RemoveAll(dir) })
+	s.say("building a static uverbsim for the guest")
+	s.job.Init, err = guest.Build(s.ctx, self, dir)
+	return err
+}
+
+func (s *guests) close() error {
+	var errs []error
+	for _, f := range s.undo {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// with returns the job of a guest with that device, which has other capabilities
+// than the recorded one where caps says so.
+func (s *guests) with(d guest.Device, caps map[string]uint64) (*guest.Job, error) {
+	if d == guest.MLX5 && s.job.MLX5.Bridge == "" {
+		var err error
+		if s.job.MLX5.Bridge, err = guest.BuildBridge(s.ctx, s.job.Kernel, s.say); err != nil {
 			return nil, err
 		}
 	}
-	text, err := marshal(cases)
-	if err != nil {
-		return nil, err
-	}
-	say("booting Linux %s to play %d cases", kernel.Release, len(cases))
-	begun := time.Now()
-	var out bytes.Buffer
-	status, err := guest.Run(ctx, &guest.Job{
-		Kernel: kernel, Init: program,
-		Args:  append([]string{"record", "--target", guest.DevicePath, jobFile}, flags...),
-		Files: map[string][]byte{jobFile: text},
-		CPUs:  g.cpus, Limit: g.limit,
-		Stdout: &out, Stderr: cmd.ErrOrStderr(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	say("the guest has answered %d cases in %.1f s", bytes.Count(out.Bytes(), []byte("\n")), time.Since(begun).Seconds())
-	if status != 0 && out.Len() == 0 {
-		return nil, fmt.Errorf("the guest's uverbsim has failed with status %d", status)
-	}
-	return out.Bytes(), nil
+	j := s.job
+	j.Device, j.MLX5.Caps = d, caps
+	return &j, nil
 }

@@ -27,9 +27,12 @@ func newRecordCmd() *cobra.Command {
 answers. FILE has one case a line, as JSON; - is the standard input. Answers that
 a case already has are replaced.
 
-The kernel runs in a QEMU guest that record boots, with a soft RoCE device. Its
-package is fetched with apt-get the first time. With --target the kernel is the
-one that is running, and the cases are played on that device node, as root.
+The kernel runs in a QEMU guest that record boots. Its package is fetched with
+apt-get the first time. The guest has a soft RoCE device or, for cases of the
+driver mlx5, the unmodified mlx5_ib on this project's device model; each set of
+capabilities that such cases ask for is a guest of its own. With --target the
+kernel is the one that is running, and the cases are played on that device node,
+as root.
 
 The exit status is 2 if a case could not be played.`,
 		Example: `  uverbsim record cases.jsonl > recorded.jsonl
@@ -42,7 +45,7 @@ The exit status is 2 if a case could not be played.`,
 	f.StringVarP(&r.output, "output", "o", "", "write to this file (default: the standard output)")
 	f.IntVar(&r.repeat, "repeat", 0, "play a case that is to be repeated at most so often (default: as often as it says)")
 	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
-	r.guest.flags(f)
+	r.guest.flags(f, ofCases)
 	return cmd
 }
 
@@ -69,7 +72,11 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 		out = f
 	}
 	if r.target == "" {
-		text, err := r.guest.record(cmd, cases, "--repeat", strconv.Itoa(r.repeat))
+		recorded, err := r.guest.ask(cmd, cases, "--repeat", strconv.Itoa(r.repeat))
+		if err != nil {
+			return err
+		}
+		text, err := marshal(recorded)
 		if err != nil {
 			return err
 		}

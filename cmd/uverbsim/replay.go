@@ -7,10 +7,8 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"uverbsim/casefile"
 	"uverbsim/report/replay"
@@ -91,7 +89,7 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 	if r.json {
 		w = replay.JSON(out, r.verbose)
 	}
-	p := newProgress(cmd.ErrOrStderr(), len(cases))
+	p := newProgress(cmd.ErrOrStderr(), len(cases), "cases")
 	passed, i := 0, 0
 	for res := range player.Each(target, cases, n, player.Options{}) {
 		if res.Passed() {
@@ -179,40 +177,4 @@ func played(file string, r *player.Result) *replay.Case {
 		c.Steps = append(c.Steps, replay.Step(s))
 	}
 	return c
-}
-
-// progress is a line on a terminal that says how far the work is; on anything
-// else it is nothing.
-type progress struct {
-	w     io.Writer // nil: no terminal
-	total int
-	last  time.Time
-	shown bool
-}
-
-// progressEvery is the least time between two lines.
-const progressEvery = 200 * time.Millisecond
-
-func newProgress(w io.Writer, total int) *progress {
-	p := &progress{total: total, last: time.Now()}
-	if f, ok := w.(*os.File); ok {
-		if _, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS); err == nil {
-			p.w = w
-		}
-	}
-	return p
-}
-
-func (p *progress) show(done int) {
-	if p.w != nil && time.Since(p.last) >= progressEvery {
-		fmt.Fprintf(p.w, "\r%d of %d cases", done, p.total)
-		p.last, p.shown = time.Now(), true
-	}
-}
-
-func (p *progress) clear() {
-	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.shown = false
-	}
 }

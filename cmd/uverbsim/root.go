@@ -12,6 +12,7 @@ var commands = []func() *cobra.Command{
 	newCompareCmd,
 	newGenCmd,
 	newShrinkCmd,
+	newGuestCmd,
 }
 
 func newRootCmd() *cobra.Command {

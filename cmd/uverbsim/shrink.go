@@ -51,7 +51,7 @@ Each question to the kernel is a boot of a guest; a case takes about ten.`,
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&only, "only", nil, "only cases whose names begin with one of these prefixes")
-	g.flags(f)
+	g.flags(f, ofCases)
 	return cmd
 }
 

@@ -27,6 +27,7 @@ type machine struct {
 	ctx     *libmlx5.Context
 	channel *verbs.CompChannel
 	cq      *libmlx5.CQ
+	qp      *libmlx5.QP
 }
 
 // boot returns a machine with one mlx5 device and a process that has descriptors
@@ -94,4 +95,35 @@ var errNotPlayed = errors.New("demo: a step did not go as it should")
 
 func notPlayed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errNotPlayed, fmt.Sprintf(format, args...))
+}
+
+// createQP makes the queue pair that a message arrives for, with a request that
+// takes it. The trip is about the completion queue, so the acts are not shown.
+func (m *machine) createQP() error {
+	defer m.rec.take()
+	pd, err := m.ctx.AllocPD()
+	if err != nil {
+		return err
+	}
+	m.qp, err = m.ctx.CreateQP(&libmlx5.QPInitAttr{PD: pd, SendCQ: m.cq, RecvCQ: m.cq, Type: verbs.IBV_QPT_RC,
+		Cap: verbs.QPCap{MaxRecvWR: 1, MaxRecvSGE: 1}})
+	if err != nil {
+		return err
+	}
+	const mask = verbs.IBV_QP_STATE | verbs.IBV_QP_PKEY_INDEX | verbs.IBV_QP_PORT | verbs.IBV_QP_ACCESS_FLAGS
+	if err := m.qp.Modify(&verbs.QPAttr{QPState: verbs.IBV_QPS_INIT, PortNum: 1}, mask); err != nil {
+		return err
+	}
+	_, err = m.qp.PostRecv(&libmlx5.RecvWR{})
+	return err
+}
+
+// destroyQP ends what createQP has made.
+func (m *machine) destroyQP() error {
+	defer m.rec.take()
+	pd := m.qp.PD
+	if err := m.qp.Destroy(); err != nil {
+		return err
+	}
+	return pd.Dealloc()
 }

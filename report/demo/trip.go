@@ -157,15 +157,15 @@ func (m *machine) stepArm() (string, error) {
 	return "The next completion raises an event.", m.cq.ReqNotify(false)
 }
 
-// The message that arrives.
-const (
-	messageLen = 64
-	messageQPN = 0x42
-)
+// messageLen is how long the message is that arrives, in bytes.
+const messageLen = 64
 
 func (m *machine) stepComplete() (string, error) {
+	if err := m.createQP(); err != nil {
+		return "", err
+	}
 	m.rec.act(fmt.Sprintf("the device puts a completion into queue %d", m.cq.CQN))
-	c := hw.Completion{Opcode: ifc.MLX5_CQE_RESP_SEND, ByteCount: messageLen, QPN: messageQPN}
+	c := hw.Completion{Opcode: ifc.MLX5_CQE_RESP_SEND, ByteCount: messageLen, QPN: m.qp.Num}
 	if err := m.dev.HW.Complete(m.cq.CQN, c); err != nil {
 		return "", err
 	}
@@ -201,6 +201,9 @@ func (m *machine) stepPoll() (string, error) {
 }
 
 func (m *machine) stepDestroy() (string, error) {
+	if err := m.destroyQP(); err != nil {
+		return "", err
+	}
 	return "The program has read one event, and acknowledged it.", m.cq.Destroy()
 }
 
