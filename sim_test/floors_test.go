@@ -33,7 +33,7 @@ var floors = map[string][]string{
 	"verbs":           {"spec", "copyuser"},
 	"report":          {"kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule", "radixtree", "casefile"},
 	// Programs on a machine with a device stand above both.
-	"report/demo": {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
+	"report/demo":     {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 	"report/pingpong": {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 }
 

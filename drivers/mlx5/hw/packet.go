@@ -88,12 +88,12 @@ func (p *packet) payload() []byte { return p.buf[:p.n] }
 // timer or the reason. The credits that a positive one may have are never told.
 const (
 	ackKind      = 3 << 5
-	ackPositive  = 0 << 5
+	ackPositive  = 0
 	ackNotReady  = 1 << 5
 	ackNegative  = 3 << 5
 	ackNoCredits = 0x1f
 
-	nakSequence    = ackNegative | 0
+	nakSequence    = ackNegative
 	nakInvalid     = ackNegative | 1
 	nakAccess      = ackNegative | 2
 	nakOperational = ackNegative | 3
