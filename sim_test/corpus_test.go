@@ -6,11 +6,8 @@
 package sim_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -22,19 +19,6 @@ import (
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 )
-
-// pendingFile has the cases that the model does not answer yet, one a line, as
-// the file's name and the case's: linux-6.12-rxe/qp/create. They are played
-// too: one that passes has to be taken off the list, unless its threads race,
-// so that it passes by chance. What is demanded cannot be on it.
-const pendingFile = "pending.txt"
-
-// After a change that makes more cases pass,
-//
-//	go test ./sim_test -run TestCorpus -update-pending
-//
-// writes the list anew. It never puts a demanded case on it.
-var updatePending = flag.Bool("update-pending", false, "write "+pendingFile+" anew, less what is demanded")
 
 // shortSubset is how many cases stand for one that -short plays.
 const shortSubset = 8
@@ -72,22 +56,9 @@ func readCorpus(t *testing.T) []corpusFile {
 	return files
 }
 
-func readPending(t *testing.T) []string {
-	t.Helper()
-	b, err := os.ReadFile(pendingFile)
-	require.NoError(t, err)
-	return strings.Fields(string(b))
-}
-
 // TestCorpus plays every recorded case.
 func TestCorpus(t *testing.T) {
-	files := readCorpus(t)
-	pending := map[string]bool{}
-	for _, name := range readPending(t) {
-		pending[name] = true
-	}
-	update := newUpdate(t, pending)
-	for _, f := range files {
+	for _, f := range readCorpus(t) {
 		t.Run(f.name, func(t *testing.T) {
 			for i, c := range f.cases {
 				if testing.Short() && i%shortSubset != 0 {
@@ -96,14 +67,8 @@ func TestCorpus(t *testing.T) {
 				t.Run(c.Name, func(t *testing.T) {
 					t.Parallel()
 					r := player.Play(new(model.Model), c, player.Options{Repeat: repeat()})
-					id := f.name + "/" + c.Name
-					shown.note(id, r)
-					switch {
-					case update.wanted && !demanded(f.name, c):
-						update.note(id, r)
-					case r.Passed() && pending[id] && !racing(c):
-						t.Errorf("the case passes: take %s off %s", id, pendingFile)
-					case !r.Passed() && !pending[id]:
+					shown.note(f.name+"/"+c.Name, r)
+					if !r.Passed() {
 						t.Error(text(t, f.name, r))
 					}
 				})
@@ -139,81 +104,4 @@ func racing(c *casefile.Case) bool {
 		}
 	}
 	return false
-}
-
-// update gathers a new list.
-type update struct {
-	wanted bool
-	old    map[string]bool
-	mu     sync.Mutex
-	failed []string
-}
-
-func newUpdate(t *testing.T, old map[string]bool) *update {
-	u := &update{wanted: *updatePending, old: old}
-	if !u.wanted {
-		return u
-	}
-	require.False(t, testing.Short(), "a list is made of all cases")
-	t.Cleanup(func() {
-		slices.Sort(u.failed)
-		text := strings.Join(append(u.failed, ""), "\n")
-		require.NoError(t, os.WriteFile(pendingFile, []byte(text), 0o644))
-	})
-	return u
-}
-
-func (u *update) note(id string, r *player.Result) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !r.Passed() || u.old[id] && racing(r.Case) {
-		u.failed = append(u.failed, id)
-	}
-}
-
-// TestPending holds the list to its rules: sorted, every name once, each a case
-// that there is and that is not demanded.
-func TestPending(t *testing.T) {
-	names := readPending(t)
-	require.True(t, slices.IsSorted(names), "%s is not sorted", pendingFile)
-	may := map[string]bool{}
-	for _, f := range readCorpus(t) {
-		for _, c := range f.cases {
-			may[f.name+"/"+c.Name] = !demanded(f.name, c)
-		}
-	}
-	for i, name := range names {
-		ok, known := may[name]
-		require.Truef(t, known, "%s: there is no case %s", pendingFile, name)
-		require.Truef(t, ok, "%s: %s is demanded and has to pass", pendingFile, name)
-		require.Falsef(t, i > 0 && names[i-1] == name, "%s has %s twice", pendingFile, name)
-	}
-}
-
-// TestDemanded counts what is demanded, so that a slip in the table of demands
-// does not let a whole area go.
-func TestDemanded(t *testing.T) {
-	got := map[string]int{}
-	for _, f := range readCorpus(t) {
-		for _, c := range f.cases {
-			if demanded(f.name, c) {
-				area, _, _ := strings.Cut(c.Name, "/")
-				got[f.name+" "+area]++
-			}
-		}
-	}
-	for _, d := range demands {
-		for _, p := range d.prefixes {
-			n := 0
-			for _, f := range readCorpus(t) {
-				for _, c := range f.cases {
-					if d.of(f.name) && strings.HasPrefix(c.Name, p) && demanded(f.name, c) {
-						n++
-					}
-				}
-			}
-			require.NotZerof(t, n, "%s: nothing that begins with %s is demanded", d.file, p)
-		}
-	}
-	t.Log(got)
 }
