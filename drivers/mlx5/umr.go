@@ -153,7 +153,6 @@ func (d *Device) umrCreateQP(t *trace.Task) error {
 	u.sq.populatePas(copyuser.PageSize, 1, m.in[createQPPas:], 0)
 	qpc.st.Set(m.in, qpSTRegUMR)
 	qpc.pmState.Set(m.in, qpPMMigrated)
-	qpc.pd.Set(m.in, uint64(u.pdn))
 	qpc.rqType.Set(m.in, zeroLenRQ)
 	qpc.logSQSize.Set(m.in, log2(umrSQBlocks))
 	qpc.uarPage.Set(m.in, uint64(d.uar))

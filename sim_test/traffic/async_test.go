@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"syscall"
 	"testing"
 	"time"
 
@@ -160,4 +161,24 @@ func TestDeviceFails(t *testing.T) {
 	mapped := booksOf(client.dev).mapped
 	require.Equal(t, client.probed[0].mapped, mapped, "no memory of theirs is mapped any more")
 	client.machine.devices, client.machine.programs = nil, nil // the adapter itself answers nothing more
+}
+
+// TestDeviceRemoved: a device that is taken out from under its programs leaves
+// nothing of theirs, which they are told; their calls fail, and they can end.
+func TestDeviceRemoved(t *testing.T) {
+	client, server := pair(t, setup{apart: true, channel: true})
+	client.post(signaled(1, verbs.IBV_WR_SEND, client.mem.sge(0, 8)))
+	require.NoError(t, client.dev.Remove(client.proc.MainTask()))
+	require.Contains(t, client.events(), verbs.IBV_EVENT_DEVICE_FATAL)
+	_, err := client.ctx.AllocPD()
+	require.ErrorIs(t, err, syscall.EIO)
+	require.Empty(t, client.dev.HW.Counts())
+	require.Zero(t, client.dev.Bus.Mapped())
+	require.Empty(t, server.events())
+	server.post(signaled(2, verbs.IBV_WR_SEND, server.mem.sge(0, 8)))
+	server.exhaust()
+	require.Equal(t, libmlx5.IBV_WC_RETRY_EXC_ERR, server.one(server.sent()).Status)
+	client.exit()
+	server.end()
+	client.machine.devices, client.machine.probed = client.machine.devices[1:], client.probed[1:]
 }

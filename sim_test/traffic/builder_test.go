@@ -158,3 +158,25 @@ func TestBuilderNeedsRTS(t *testing.T) {
 	client.add(&wr)
 	require.ErrorIs(t, client.qp.WRComplete(), libmlx5.ErrNotRTS)
 }
+
+// TestInlineWrites: writes take inline data too, posted and built.
+func TestInlineWrites(t *testing.T) {
+	for _, typ := range connected {
+		client, server := pair(t, setup{typ: typ, ops: everyOp[typ],
+			cap: verbs.QPCap{MaxSendWR: 8, MaxRecvWR: 8, MaxSendSGE: 2, MaxRecvSGE: 1, MaxInlineData: 128}})
+		for i, post := range []func(...libmlx5.SendWR){client.post, client.build} {
+			msg := texture(100, byte(i))
+			client.mem.store(0, msg)
+			server.receive(libmlx5.RecvWR{WRID: 1})
+			wr := signaled(1, verbs.IBV_WR_RDMA_WRITE_WITH_IMM, verbs.SGE{Addr: client.mem.at, Length: 60},
+				verbs.SGE{Addr: client.mem.at + 60, Length: 40})
+			wr.SendFlags |= verbs.IBV_SEND_INLINE
+			wr.RDMA = server.mem.remote(target)
+			post(wr)
+			client.mem.store(0, make([]byte, 100))
+			client.succeeded(client.sent(), 1)
+			server.succeeded(server.received(), 1)
+			require.Equal(t, msg, server.mem.load(target, 100))
+		}
+	}
+}

@@ -44,8 +44,8 @@ type options struct {
 	clock   func() uint64
 }
 
-// addresses are the IPv4 addresses of the devices; their GIDs stand at gidIndex
-// of the tables.
+// address is the IPv4 address of a device, whose GID stands at gidIndex of the
+// table.
 func address(device int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, byte(device + 1)}) }
 
 const (

@@ -161,3 +161,37 @@ func TestResetGivesSharedReceivesBack(t *testing.T) {
 	require.Empty(t, server.received())
 	require.Equal(t, n, room())
 }
+
+// TestReceiveUnderWay: a receive that has taken a part of a message comes back
+// with the others when its queue pair ends, that of a shared queue too.
+func TestReceiveUnderWay(t *testing.T) {
+	for name, s := range map[string]setup{"own": {}, "shared": {srq: true}, "XRC": {typ: verbs.IBV_QPT_XRC_SEND}} {
+		t.Run(name, func(t *testing.T) {
+			s.apart, s.link = true, func(l *link) { l.mtu, l.retries = verbs.IBV_MTU_256, 1 }
+			client, server := pair(t, s)
+			server.receive(server.into(1, 0, longWrite), server.into(2, 0, 8))
+			client.mem.store(0, bytes.Repeat([]byte{0xaa}, longWrite))
+			client.post(signaled(1, verbs.IBV_WR_SEND, client.mem.sge(0, longWrite)))
+			for i := 0; server.mem.load(1000, 1)[0] == 0; i++ {
+				require.Less(t, i, 1000, "nothing arrives")
+				client.dev.Step(nil)
+				server.dev.Step(nil)
+			}
+			server.toState(server.target, verbs.IBV_QPS_ERR)
+			client.exhaust()
+			require.Equal(t, libmlx5.IBV_WC_RETRY_EXC_ERR, client.one(client.sent()).Status)
+			want := []uint64{1}
+			if server.srq == nil {
+				want = []uint64{1, 2}
+			}
+			var got []uint64
+			for _, wc := range server.received() {
+				require.Equal(t, libmlx5.IBV_WC_WR_FLUSH_ERR, wc.Status)
+				got = append(got, wc.WRID)
+			}
+			require.Equal(t, want, got)
+			require.Zero(t, server.mem.load(longWrite-1, 1)[0])
+			server.events()
+		})
+	}
+}

@@ -90,6 +90,8 @@ func TestAccessRights(t *testing.T) {
 			require.Equal(t, want, client.try(op, 8, region.remote(0)), "opcode %d with rights %#x", op, rights)
 		}
 	}
+	relaxed := server.register(4096, local|remoteOps|verbs.IBV_ACCESS_RELAXED_ORDERING)
+	require.Equal(t, good, client.write(8, relaxed.remote(0)), "an optional flag changes nothing that a program sees")
 	for _, rights := range []uint32{verbs.IBV_ACCESS_REMOTE_WRITE, verbs.IBV_ACCESS_REMOTE_ATOMIC} {
 		_, err := server.pd.RegMR(server.mem.at, 4096, uint64(server.mem.at), rights)
 		require.ErrorIs(t, err, syscall.EINVAL, "these need local write")

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
+	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/rule"
 	"uverbsim/verbs"
 	"uverbsim/verbs/libmlx5"
@@ -452,4 +453,127 @@ func TestODPRacing(t *testing.T) {
 	}
 	close(stop)
 	running.Wait()
+}
+
+// TestODPCaps: what a program is told that the device does on demand is what the tests
+// of this file do, and nothing where the device does not.
+func TestODPCaps(t *testing.T) {
+	// enum ib_uverbs_odp_general_cap_bits and ib_uverbs_odp_transport_cap_bits.
+	const (
+		support, implicit                        = 1, 2
+		send, recv, write, read, atomic, srqRecv = 1, 2, 4, 8, 16, 32
+	)
+	p := boot(t, options{}).start(0)
+	resp, err := p.ctx.QueryDevice(verbs.UHW{})
+	require.NoError(t, err)
+	require.EqualValues(t, support|implicit, resp.ODPCaps.GeneralCaps)
+	caps := resp.ODPCaps.PerTransportCaps
+	require.EqualValues(t, send|recv|write|read|atomic|srqRecv, caps.RcODPCaps)
+	require.EqualValues(t, send|write|read|atomic|srqRecv, resp.XrcODPCaps)
+	require.EqualValues(t, send, caps.UDODPCaps)
+	require.Zero(t, caps.UcODPCaps)
+
+	p = boot(t, options{profile: withCaps(t, map[string]uint64{"pg": 0})}).start(0)
+	resp, err = p.ctx.QueryDevice(verbs.UHW{})
+	require.NoError(t, err)
+	require.Zero(t, resp.ODPCaps.GeneralCaps)
+	require.Zero(t, resp.ODPCaps.PerTransportCaps.RcODPCaps)
+}
+
+// withCaps is the device for programs with other capabilities.
+func withCaps(t *testing.T, caps map[string]uint64) *hw.Profile {
+	t.Helper()
+	p, err := hw.ConnectX6Dx.With(caps)
+	require.NoError(t, err)
+	return p
+}
+
+// TestODPRefused: what cannot be registered, and on which devices.
+func TestODPRefused(t *testing.T) {
+	const all, hugetlb = math.MaxUint64, verbs.IBV_ACCESS_HUGETLB
+	for name, tt := range map[string]struct {
+		caps        map[string]uint64
+		start, size uint64
+		iova        uint64
+		access      uint32
+		want        error
+	}{
+		"no paging":                   {map[string]uint64{"pg": 0}, 0, 4096, 0, 0, syscall.EOPNOTSUPP},
+		"keys that do not change":     {map[string]uint64{"umr_modify_entity_size_disabled": 1}, 0, 4096, 0, 0, syscall.EOPNOTSUPP},
+		"everything, seen elsewhere":  {nil, 0, all, 4096, 0, syscall.EINVAL},
+		"everything, in huge pages":   {nil, 0, all, 0, hugetlb, syscall.EINVAL},
+		"everything, without pieces":  {map[string]uint64{"umr_indirect_mkey_disabled": 1}, 0, all, 0, 0, syscall.EINVAL},
+		"everything, without null":    {map[string]uint64{"null_mkey": 0}, 0, all, 0, 0, syscall.EINVAL},
+		"more than a short list":      {map[string]uint64{"umr_extended_translation_offset": 0}, 4096, 1 << 28, 4096, 0, syscall.EINVAL},
+		"around the end":              {nil, all - 100, 4096, all - 100, 0, syscall.EOVERFLOW},
+		"nothing":                     {nil, 4096, 0, 4096, 0, syscall.EINVAL},
+		"remote writes but no local":  {nil, 4096, 4096, 4096, verbs.IBV_ACCESS_REMOTE_WRITE | 1<<31, syscall.EINVAL},
+		"where nothing is yet, later": {nil, 4096, 4096, 4096, 0, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := boot(t, options{profile: withCaps(t, tt.caps)})
+			if tt.caps == nil {
+				m.warmUpODP()
+			}
+			p := m.start(0)
+			access := tt.access | verbs.IBV_ACCESS_ON_DEMAND | verbs.IBV_ACCESS_LOCAL_WRITE
+			if tt.access>>31 != 0 {
+				access = verbs.IBV_ACCESS_ON_DEMAND | verbs.IBV_ACCESS_REMOTE_WRITE
+			}
+			mr, err := p.pd.RegMR(copyuser.Addr(tt.start), tt.size, tt.iova, access)
+			if tt.want != nil {
+				require.ErrorIs(t, err, tt.want)
+				// What was made for the region that failed may stay with the driver: its event queue.
+				m.probed[0].mapped = max(m.probed[0].mapped, m.mappedWithout(p))
+				return
+			}
+			require.NoError(t, err)
+			require.NoError(t, mr.Dereg())
+		})
+	}
+}
+
+// mappedWithout is how many pages are mapped when a program has ended.
+func (m *machine) mappedWithout(p *program) int {
+	m.Helper()
+	p.end()
+	return booksOf(p.dev).mapped
+}
+
+// TestODPRereg: a region gets other rights in its place, other memory as a new one,
+// pinned or not; the whole address space is always made anew.
+func TestODPRereg(t *testing.T) {
+	const trans, rights = verbs.IBV_REREG_MR_CHANGE_TRANSLATION, verbs.IBV_REREG_MR_CHANGE_ACCESS
+	client, server := odpPair(t, setup{apart: true})
+	client.mem.store(0, []byte("new"))
+	write := func(to libmlx5.RDMAWR) libmlx5.Status {
+		return client.transfer(verbs.IBV_WR_RDMA_WRITE, client.mem.sge(0, 3), to)
+	}
+	const noWindows = ^uint32(verbs.IBV_ACCESS_MW_BIND) // the right to bind them cannot be changed in place
+	region := server.registerAt(server.pd, server.mem.at, 8192, uint64(server.mem.at), onDemand&noWindows)
+	require.Equal(t, good, write(region.remote(0)))
+	require.NoError(t, region.Rereg(rights, nil, 0, 0, verbs.IBV_ACCESS_REMOTE_READ|verbs.IBV_ACCESS_ON_DEMAND))
+	require.Equal(t, forbidden, write(region.remote(0)))
+	require.Equal(t, good, client.transfer(verbs.IBV_WR_RDMA_READ, client.mem.sge(8, 3), region.remote(0)))
+	require.Equal(t, "new", string(client.mem.load(8, 3)))
+
+	other := server.alloc(4096)
+	for _, access := range []uint32{everything, onDemand} {
+		require.NoError(t, region.Rereg(trans|rights, nil, other, 4096, access))
+		at := libmlx5.RDMAWR{RemoteAddr: uint64(other), RKey: region.RKey}
+		require.Equal(t, good, write(at))
+		require.Equal(t, "new", string(server.load(other, 3)))
+		server.remap(other, 4096)
+		require.Equal(t, good, write(at))
+		require.Equal(t, access == onDemand, string(server.load(other, 3)) == "new", "a pinned region keeps the old page")
+	}
+
+	all := server.registerAt(server.pd, 0, math.MaxUint64, 0, onDemand)
+	require.ErrorIs(t, all.Rereg(rights, nil, 0, 0, verbs.IBV_ACCESS_LOCAL_WRITE), syscall.EOPNOTSUPP)
+	old := all.RKey
+	require.NoError(t, all.Rereg(rights, nil, 0, 0, verbs.IBV_ACCESS_REMOTE_READ|verbs.IBV_ACCESS_ON_DEMAND))
+	require.NotEqual(t, old, all.RKey)
+	at := libmlx5.RDMAWR{RemoteAddr: uint64(other), RKey: all.RKey}
+	require.Equal(t, good, client.transfer(verbs.IBV_WR_RDMA_READ, client.mem.sge(0, 3), at))
+	require.Equal(t, forbidden, write(at))
 }

@@ -1,6 +1,7 @@
 package traffic
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -167,17 +168,8 @@ func (o *operation) receive(server *end) {
 	}
 }
 
-func (o *operation) has(typ verbs.QPType) bool {
-	if o.only == nil {
-		return true
-	}
-	for _, t := range o.only {
-		if t == typ {
-			return true
-		}
-	}
-	return false
-}
+// has says whether queue pairs of a type have the operation.
+func (o *operation) has(typ verbs.QPType) bool { return o.only == nil || slices.Contains(o.only, typ) }
 
 // TestOperations: what each operation does to the memory of both ends, and what
 // completions tell of it, posted either way.

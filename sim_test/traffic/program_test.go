@@ -60,7 +60,7 @@ func (p *program) allocPD() *libmlx5.PD {
 	return pd
 }
 
-// cqOf makes a completion queue; change may be nil.
+// createCQ makes a completion queue; change may be nil.
 func (p *program) createCQ(cqe uint32, change func(*libmlx5.CQInitAttr)) *libmlx5.CQ {
 	p.Helper()
 	attr := libmlx5.CQInitAttr{CQInitAttr: verbs.CQInitAttr{CQE: cqe}}
@@ -82,6 +82,7 @@ func (p *program) channel() *verbs.CompChannel {
 	return ch
 }
 
+// createQP makes a queue pair in RESET.
 func (p *program) createQP(attr *libmlx5.QPInitAttr) *libmlx5.QP {
 	p.Helper()
 	qp, err := p.ctx.CreateQP(attr)

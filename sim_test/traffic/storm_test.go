@@ -53,11 +53,11 @@ func (s *storm) slot() uint64 {
 }
 
 func (s *storm) data(n uint64) []byte {
-	data := make([]byte, n)
-	for i := range data {
-		data[i] = byte(s.dice.Uint32())
+	data := make([]byte, 0, n+8)
+	for uint64(len(data)) < n {
+		data = binary.LittleEndian.AppendUint64(data, s.dice.Uint64())
 	}
-	return data
+	return data[:n]
 }
 
 // post posts a request of some kind.
@@ -168,7 +168,7 @@ func TestStorm(t *testing.T) {
 				s := &storm{client: client, server: server, dice: rand.New(rand.NewPCG(1, 2)), shadow: make([]byte, stormArea),
 					checks: map[uint64]func(){}}
 				slot := uint64(0)
-				const requests = 150
+				const requests = 100
 				for s.next < requests || len(s.checks) > 0 {
 					for s.next < requests && len(s.checks) < 12 && s.dice.IntN(8) > 0 {
 						s.post()

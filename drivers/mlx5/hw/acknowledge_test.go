@@ -50,11 +50,9 @@ func TestMissingAnswer(t *testing.T) {
 			a.post(wr{op: ifc.MLX5_OPCODE_SEND, inline: []byte("2nd")})
 			settleEnds(a)
 			a.fabric.SetLink(Link{Loss: 1})
-			for b.queuePair().resp.out.n != 2 || a.fabric.Lost() != 1 {
-				require.True(t, b.Step(), "the three requests are taken in, and the first acknowledgement is lost")
+			for a.fabric.Lost() < 2 {
+				require.True(t, b.Step(), "the first acknowledgement is lost, and the answer")
 			}
-			require.True(t, b.Step(), "the answer is lost")
-			require.Equal(t, uint64(2), a.fabric.Lost())
 			a.fabric.SetLink(Link{})
 			settleEnds(b)
 			a.Step()

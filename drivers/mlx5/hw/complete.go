@@ -148,7 +148,7 @@ func (d *Device) flushSend(q *qp) bool {
 		if len(wqe) >= ctrlSegment {
 			w.opcode = wqe[3]
 		}
-		q.sq.ci += max(blocksOf(wqe), 1)
+		q.sq.pass(wqe)
 	}
 	w.fail(ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR)
 	d.count(q.counters, reqCQEFlushError)

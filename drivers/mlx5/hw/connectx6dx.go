@@ -187,7 +187,7 @@ var connectX6DxValues = values{
 	"flow_table_nic_cap": nicFlowTables(map[string]uint64{
 		"ft_support":          1,
 		"log_max_ft_size":     20,
-		"max_ft_level":        3, // as many as the network device needs
+		"max_ft_level":        64,
 		"log_max_ft_num":      24,
 		"log_max_flow":        20,
 		"log_max_destination": 8,

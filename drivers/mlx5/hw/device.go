@@ -100,6 +100,7 @@ type Device struct {
 	packets  packetList        // that nothing uses
 	trains   packetList        // the same of trains
 	ready    ring[*qp]         // those with something to do
+	turn     uint32            // counts pieces of work
 	timed    []*qp             // those with a timer
 	failed   []*qp             // those in error
 	pageable bool              // the page that was found absent last is one that the driver brings in
@@ -158,12 +159,14 @@ func (d *Device) Fabric() *Fabric { return d.fabric }
 func (d *Device) Profile() *Profile { return d.cfg.Profile }
 
 // Fail puts the device into error, as a firmware assert does: Exec delivers no
-// command any more, and no event comes. Nothing leads back.
+// command any more, and no event comes. What is sent to it is lost. Nothing leads
+// back.
 func (d *Device) Fail() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.broken = true
 	d.events = nil
+	d.fabric.Leave(d)
 }
 
 // Counts returns how many firmware objects are alive, by kind, and the pages

@@ -93,6 +93,7 @@ func (f *Fabric) join(d *Device) {
 
 // Leave takes a device off the fabric. What is on its way there is lost.
 func (f *Fabric) Leave(d *Device) {
+	defer f.kick() // who has waited for room there need not any more
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if i := slices.Index(f.devices, d); i >= 0 {
@@ -108,6 +109,7 @@ func (f *Fabric) Leave(d *Device) {
 // announce says which addresses a device has from now on. A GID that two devices
 // claim is that of the last one.
 func (f *Fabric) announce(d *Device, gids [][16]byte) {
+	defer f.kick()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for g, owner := range f.owners {
@@ -239,7 +241,9 @@ func (in *inbox) push(p *packet, now int64) {
 	} else {
 		in.late.insert(p)
 	}
-	in.full.Store(in.list.n >= roomInInbox)
+	if in.list.n >= roomInInbox {
+		in.full.Store(true)
+	}
 	in.has.Add(1)
 }
 
@@ -396,7 +400,8 @@ func (d *Device) sendToGroup(p *packet) {
 	devices := f.devices
 	f.mu.RUnlock()
 	for _, to := range devices {
-		if to != d && !d.linkUp() {
+		if to != d && (!d.linkUp() || to.in.full.Load()) {
+			f.lost.Add(1)
 			continue
 		}
 		c := d.takePacket()

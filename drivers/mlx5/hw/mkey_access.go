@@ -11,6 +11,10 @@ type user struct {
 	// with the reserved local key enabled (rlky). It may use that key, and change
 	// keys of every domain and the page lists in them.
 	privileged bool
+
+	// lists is one of those that only changes keys (REG_UMR). It has no domain:
+	// the lists that its work requests lead to are in memory of any.
+	lists bool
 }
 
 // right is what a use of a key needs.
@@ -106,7 +110,7 @@ func (m *mkey) serves(who user) keyError {
 		return m.dead
 	case m.free:
 		return keyFree
-	case m.pd != who.pd:
+	case m.pd != who.pd && !who.lists:
 		return keyPD
 	case m.qpn != anyQPN && m.qpn != who.qpn:
 		return keyQPN

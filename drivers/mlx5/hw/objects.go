@@ -3,6 +3,7 @@ package hw
 import (
 	"container/heap"
 	"encoding/binary"
+	"slices"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
 )
@@ -115,7 +116,7 @@ func newNumbers(k kind, p *Profile) numbers {
 		n.spans[0].end = user - 1
 		n.spans = append(n.spans, span{next: user, end: last})
 	}
-	if c := kinds[k].logMax; c != "" {
+	if c := kinds[k].logMax; c != "" && !slices.Contains(p.beyond, k) {
 		n.max = 1 << p.Cap(c)
 	}
 	return n

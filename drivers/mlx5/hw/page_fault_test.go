@@ -240,6 +240,47 @@ func (e *end) answers() (all []response) {
 	return all
 }
 
+// TestPageFaultStopsTimer: while a sender waits for a page no time-out runs, though an
+// acknowledgement of what it sent before comes.
+func TestPageFaultStopsTimer(t *testing.T) {
+	f := NewFabric(Link{Delay: time.Millisecond})
+	r, other := newRigOn(t, ConnectX6Dx, f), newRigOn(t, ConnectX6Dx, f)
+	a := r.newEnd(endOptions{base: 0x10000000, gid: 1})
+	b := other.newEnd(endOptions{base: 0x20000000, gid: 2})
+	c := connection{mtu: 1, timeout: 11, retries: 1} // 8 ms
+	a.connect(b, c)
+	b.connect(a, c)
+	g := &paged{rig: r, a: a, b: b}
+	g.keyA = g.absentKey(a)
+	g.createEQ(eqOptions{log: 6, mask: pageFaults})
+	g.bring(g.keyA, a, 0)
+	b.receive(b.data(0, 100))
+	b.receive(b.data(100, 1000))
+	a.post(wr{op: ifc.MLX5_OPCODE_SEND, sgl: []seg{a.data(0, 8)}})
+	a.post(wr{op: ifc.MLX5_OPCODE_SEND, sgl: []seg{g.seg(g.keyA, ramPage-300, 600)}})
+	require.Len(t, g.faults(), 1)
+	var done []cqe
+	for range 100 {
+		f.Advance(time.Millisecond)
+		settle(r, other)
+		done = append(done, a.poll()...)
+	}
+	require.Len(t, done, 1, "the first message is acknowledged")
+	require.Zero(t, done[0].syndrome)
+	a.locked(func() {
+		require.EqualValues(t, c.retries, a.objects[kindQP].live[a.qpn].as.(*qp).req.retries, "nothing was tried again")
+	})
+	g.bring(g.keyA, a, 1)
+	g.resume(PageFault{Type: 1, Token: a.qpn}, false)
+	for range 10 {
+		settle(r, other)
+		f.Advance(time.Millisecond)
+	}
+	done = a.poll()
+	require.Len(t, done, 1)
+	require.Zero(t, done[0].syndrome)
+}
+
 // TestNoPageFault: where nobody can bring the page in, its use fails at once.
 func TestNoPageFault(t *testing.T) {
 	with := func(caps map[string]uint64) *Profile {

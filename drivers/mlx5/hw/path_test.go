@@ -20,7 +20,9 @@ type end struct {
 	sq, rq        uint16
 	ci            uint32
 	sqBlocks      uint32
-	noRQ          bool // its receives are those of a shared queue
+	rqEntries     uint32
+	noRQ          bool  // its receives are those of a shared queue
+	kind          uint8 // service
 	gid           [16]byte
 }
 
@@ -68,7 +70,7 @@ func testGID(last byte) (gid [16]byte) {
 
 func (r *rig) newEnd(o endOptions) *end {
 	r.t.Helper()
-	e := &end{rig: r, base: o.base, uar: r.uar, sqBlocks: 1 << endLogSQ, gid: testGID(o.gid)}
+	e := &end{rig: r, base: o.base, kind: o.service, uar: r.uar, sqBlocks: 1 << endLogSQ, rqEntries: 1 << endLogRQ, gid: testGID(o.gid)}
 	r.setGID(0, e.gid)
 	e.pdn = r.made(Input(ifc.MLX5_CMD_OP_ALLOC_PD, o.uid, 0, 0))
 	eqn := o.eqn
@@ -157,7 +159,7 @@ func (e *end) sqStart() Addr {
 	if e.noRQ {
 		return e.base + endQP
 	}
-	return e.base + endQP + 64<<endLogRQ
+	return e.base + endQP + 64*Addr(e.rqEntries)
 }
 
 // connection is what two ends agree on.
@@ -336,7 +338,7 @@ func (e *end) receive(segs ...seg) {
 	if len(b) < wqeBlock {
 		b = append(b, seg{key: ifc.MLX5_INVALID_LKEY}.bytes()...)
 	}
-	e.mem.set(e.base+endQP+Addr(e.rq&(1<<endLogRQ-1))*64, b)
+	e.mem.set(e.base+endQP+Addr(uint32(e.rq)&(e.rqEntries-1))*64, b)
 	e.rq++
 	e.mem.put32(e.base+endRecord+recordRecv, uint32(e.rq))
 }

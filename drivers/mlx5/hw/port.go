@@ -28,6 +28,7 @@ func (d *Device) PortUp(up bool) {
 		return
 	}
 	d.port.up = up
+	d.kick() // what is held back for others is lost now
 	if !d.broken {
 		d.raise(portEQE(up), nil)
 	}

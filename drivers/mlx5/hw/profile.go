@@ -16,6 +16,7 @@ type Profile struct {
 	images map[string][]byte // by layout
 	pages  map[uint16]int32  // wanted, by the operation modifier of QUERY_PAGES
 	firsts map[kind]firstNumbers
+	beyond []kind         // of which it makes more than its capabilities say
 	rows   map[uint16]row // commands that this device answers otherwise than others
 }
 

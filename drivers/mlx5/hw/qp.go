@@ -94,6 +94,7 @@ type qp struct {
 
 	queued bool // waits in Device.ready
 	held   bool // has a packet to send that its receiver has no room for
+	turn   bool // of its answers; else of its requests
 	timed  bool // is in Device.timed
 }
 
@@ -150,10 +151,12 @@ func createQPUnchecked(d *Device, c *command) *refusal {
 // newQP reads a queue pair's context.
 func newQP(c *command) *qp {
 	ctx := qpContextIn.Bytes(c.in)
+	service, privileged := uint8(qpc.st.Get(ctx)), !isUser(c.uid) && qpc.rlky.Get(ctx) != 0
 	return &qp{
-		ctx:       append([]byte(nil), ctx...),
-		service:   uint8(qpc.st.Get(ctx)),
-		who:       user{pd: uint32(qpc.pd.Get(ctx)), uid: c.uid, privileged: !isUser(c.uid) && qpc.rlky.Get(ctx) != 0},
+		ctx:     append([]byte(nil), ctx...),
+		service: service,
+		who: user{pd: uint32(qpc.pd.Get(ctx)), uid: c.uid, privileged: privileged,
+			lists: privileged && service == ifc.MLX5_QP_ST_REG_UMR},
 		uar:       uint32(qpc.uarPage.Get(ctx)),
 		record:    qpc.dbrAddr.Get(ctx),
 		buf:       newBuffer(qpc.logPageSize.Get(ctx), qpc.pageOffset.Get(ctx), c.in[qpPas:]),
@@ -178,7 +181,7 @@ func (q *qp) findResources(d *Device, c *command) *refusal {
 	if !carried[q.service&0xf] {
 		return nil
 	}
-	q.refs = append(q.refs, ref{kindPD, q.who.pd})
+	q.refs = append(q.refs, domain(q.who.pd, c.uid)...)
 	type side struct {
 		at  **cq
 		cqn uint32

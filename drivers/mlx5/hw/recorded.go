@@ -20,7 +20,8 @@ var Recorded = newProfile(Profile{
 		kindTIS:           {user: 0x1000},
 		kindGeneralObject: {user: 0x1000},
 	},
-	rows: recordedRows,
+	beyond: []kind{kindSQ},
+	rows:   recordedRows,
 }, recordedValues, map[string]string{
 	"query_adapter_out.query_adapter_struct.vsd_contd_psid": "SIM0000000001",
 	nodeDescription: "mlx5virt",

@@ -22,6 +22,15 @@ var missing = map[kind]*refusal{
 	kindUMEM:     noSuchUMEM,
 }
 
+// domain is the protection domain that a queue belongs to. The driver's own queues
+// may have none: they name 0.
+func domain(pd uint32, uid uint16) []ref {
+	if pd == 0 && uid == 0 {
+		return nil
+	}
+	return []ref{{kindPD, pd}}
+}
+
 // check says whether an object of that uid may name all of them.
 func (d *Device) check(refs []ref, uid uint16) *refusal {
 	for _, r := range refs {

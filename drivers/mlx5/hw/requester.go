@@ -179,13 +179,13 @@ func (d *Device) start(q *qp) bool {
 		return false
 	}
 	w := sendWR{block: q.sq.ci, psn: r.psn}
-	if !w.parse(q, wqe, &r.list) {
+	if !w.parse(q, wqe, &r.list) || blocksOf(wqe) > q.sq.pi-q.sq.ci {
 		w.fail(ifc.MLX5_CQE_SYNDROME_LOCAL_QP_OP_ERR)
 	} else if !r.mayStart(q, &w, wqe) {
 		return false
 	}
 	r.off, r.loaded = 0, true
-	q.sq.ci += max(blocksOf(wqe), 1)
+	q.sq.pass(wqe)
 	switch {
 	case w.syndrome != 0:
 		r.failed = true

@@ -11,9 +11,14 @@ func (d *Device) schedule(q *qp) {
 	if q.queued {
 		return
 	}
+	d.enqueue(q)
+	d.kick()
+}
+
+// enqueue is schedule for who goes on to work.
+func (d *Device) enqueue(q *qp) {
 	q.queued = true
 	d.ready.push(q)
-	d.kick()
 }
 
 // ringSQ is the doorbell of a send queue: the first 8 bytes of a work request,
@@ -45,8 +50,13 @@ func (d *Device) Scan() {
 	}
 }
 
+// rarely is how many pieces of work are done before it is time to look at what is
+// otherwise done when there is nothing else: timers, and receives to be flushed.
+const rarely = 256
+
 // work does the next piece of the data path: takes in a packet, sends one, or
-// lets a timer expire. It says whether there was anything.
+// lets a timer expire. It says whether there was anything. What comes in and what
+// goes out take turns, so that neither has to wait for the other to end.
 func (d *Device) work() bool {
 	if d.broken {
 		return false
@@ -57,27 +67,50 @@ func (d *Device) work() bool {
 		return true
 	}
 	now := d.fabric.now.Load()
-	if p, drained := d.in.pop(now); p != nil {
-		d.receive(p)
-		d.givePacket(p)
-		if drained {
-			d.fabric.kick()
-		}
+	d.turn++
+	if d.turn%rarely == 0 && (d.expire(now) || d.flushPosted()) {
 		return true
 	}
+	in := d.turn%2 == 0
+	return in && d.takeIn(now) || d.advanceNext() || !in && d.takeIn(now) || d.expire(now) || d.flushPosted()
+}
+
+// takeIn takes in a packet that has come over a link. It says whether there was
+// one.
+func (d *Device) takeIn(now int64) bool {
+	p, drained := d.in.pop(now)
+	if p == nil {
+		return false
+	}
+	if d.linkUp() {
+		d.receive(p)
+	} else {
+		d.fabric.lost.Add(1)
+	}
+	d.givePacket(p)
+	if drained {
+		d.fabric.kick()
+	}
+	return true
+}
+
+// advanceNext does a piece of the work of the first queue pair that has any. It
+// says whether one had. Those that are held back stay on the list; who has no room
+// for their packets says when there is.
+func (d *Device) advanceNext() bool {
 	for n := d.ready.n; n > 0; n-- {
 		q := *d.ready.at(0)
 		d.ready.pop()
 		q.queued = false
-		if d.advance(q) {
-			d.schedule(q)
+		did := d.advance(q)
+		if (did || q.held) && !q.queued {
+			d.enqueue(q)
+		}
+		if did {
 			return true
 		}
-		if q.held {
-			d.schedule(q)
-		}
 	}
-	return d.expire(now) || d.flushPosted()
+	return false
 }
 
 // SettleQP lets one queue pair do all that it can do at once, and nothing else
@@ -92,16 +125,19 @@ func (d *Device) SettleQP(qpn uint32) {
 	}
 }
 
-// advance does one piece of a queue pair's work: answers before requests. It
-// says whether there was any.
+// advance does one piece of a queue pair's work: answers and requests take turns.
+// It says whether there was any.
 func (d *Device) advance(q *qp) bool {
 	q.held = false
-	if d.respond(q) {
+	q.turn = !q.turn
+	if q.turn && d.respond(q) || !q.held && d.pursue(q) {
 		return true
 	}
-	if q.held {
-		return false
-	}
+	return !q.turn && !q.held && d.respond(q)
+}
+
+// pursue does one piece of what a queue pair's state asks for.
+func (d *Device) pursue(q *qp) bool {
 	switch q.state {
 	case ifc.MLX5_QP_STATE_RTS:
 		return d.request(q)
@@ -164,6 +200,9 @@ func (d *Device) NextDeadline() (at time.Duration, ok bool) {
 	due, ok := d.in.nextDue()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.broken {
+		return 0, false
+	}
 	for _, q := range d.timed {
 		for _, t := range [...]int64{q.req.wakeAt, q.req.deadline} {
 			if t != 0 && (!ok || t < due) {

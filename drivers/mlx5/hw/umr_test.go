@@ -298,7 +298,7 @@ func TestUMRPageLists(t *testing.T) {
 	require.NoError(t, err)
 	r := newRig(t, p)
 	own, pd, next := r.pd(0), r.pd(0), r.pd(0)
-	driver := user{pd: own, qpn: 0x50, privileged: true}
+	driver := user{qpn: 0x50, privileged: true, lists: true}
 	all := r.key(keyOptions{flags: mkcAll, mode: 0, pd: own | mkcLength64})
 	key := r.key(keyOptions{flags: mkcFree | mkcUMREn, mode: 1, pd: own, room: 3000, shift: 12})
 

@@ -86,7 +86,7 @@ func (d *Device) workQueue(l *wqLayout, ctx, list []byte, uid uint16) (w workQue
 		r = shortWQPages
 	}
 	if l.pd.Width != 0 {
-		w.refs = append(w.refs, ref{kindPD, uint32(l.pd.Get(ctx))})
+		w.refs = append(w.refs, domain(uint32(l.pd.Get(ctx)), uid)...)
 	}
 	return w, r
 }

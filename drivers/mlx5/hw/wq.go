@@ -140,6 +140,9 @@ func (d *Device) fetchRecv(q *qp, index uint16, b *[maxRecvWQE]byte) ([]byte, er
 // blocksOf is how many blocks a work request takes.
 func blocksOf(wqe []byte) uint16 { return uint16((len(wqe) + wqeBlock - 1) / wqeBlock) }
 
+// pass goes on behind a work request, at most to where what is posted ends.
+func (s *sendQueue) pass(wqe []byte) { s.ci += min(max(blocksOf(wqe), 1), s.pi-s.ci) }
+
 // sgl walks through the data of a work request: what is left of its data
 // segments, and how much of the first of them is done.
 type sgl struct {
