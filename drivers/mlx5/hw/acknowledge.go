@@ -10,7 +10,7 @@ import (
 // answered takes in a packet that answers requests of this end.
 func (d *Device) answered(q *qp, p *packet) {
 	r := &q.req
-	if q.state != ifc.MLX5_QP_STATE_RTS || r.fault.incoming || before(p.psn, r.unacked) || !before(p.psn, r.psn) {
+	if !q.isSending() || r.fault.incoming || before(p.psn, r.unacked) || !before(p.psn, r.psn) {
 		return
 	}
 	switch p.verb {
@@ -58,14 +58,14 @@ func (d *Device) acked(q *qp, psn uint32) bool {
 		}
 	}
 	d.progress(q, psn)
-	return q.state == ifc.MLX5_QP_STATE_RTS
+	return q.isSending()
 }
 
 // missed asks once more for data from packet psn on that was lost, unless that was
 // done already: what follows the lost packet is still on its way.
 func (d *Device) missed(q *qp, psn uint32) {
 	d.count(q.counters, impliedNakSeqErr)
-	if r := &q.req; !r.missing && q.state == ifc.MLX5_QP_STATE_RTS {
+	if r := &q.req; !r.missing && q.isSending() {
 		r.missing = true
 		d.again(q, psn)
 	}

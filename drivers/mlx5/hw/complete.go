@@ -53,6 +53,7 @@ func (d *Device) retire(q *qp) bool {
 			return true
 		}
 	}
+	d.checkDrained(q)
 	return false
 }
 

@@ -312,6 +312,7 @@ type outcome uint8
 const (
 	sent outcome = iota
 	congested
+	unsent // there is nothing to send yet, or at all
 )
 
 // send brings a packet to the device that has its destination's address, or to

@@ -162,7 +162,7 @@ func (d *Device) request(q *qp) bool {
 // on: it may have to wait for those before it.
 func (d *Device) start(q *qp) bool {
 	r := &q.req
-	if r.failed {
+	if r.failed || q.state != ifc.MLX5_QP_STATE_RTS {
 		return false
 	}
 	ok, err := d.posted(q)
@@ -334,71 +334,25 @@ func (d *Device) reload(q *qp, w *sendWR) bool {
 	return true
 }
 
-// sendPacket sends the next packet of the work request at next.
+// sendPacket sends the next packet of the work request at next. It says whether it
+// did anything.
 func (d *Device) sendPacket(q *qp, w *sendWR) bool {
 	r := &q.req
 	if !r.loaded && !d.reload(q, w) {
 		d.fatal(q)
 		return false
 	}
-	left := w.length - r.off
+	send := d.sendData
 	if w.work != workRequest {
-		left = 0
+		send = d.sendQuestion
 	}
-	p := d.packetFor(q, left)
-	d.address(p, q, &w.to)
-	p.verb, p.qpn, p.psn = w.verb, w.toQPN, (w.psn+r.off>>q.mtuShift)&bits24
-	p.srqn = w.srqn
-	n := uint32(0)
-	switch w.work {
-	case workRequest:
-		n = min(left, q.burst())
-		p.packets = q.packetsOf(n)
-		p.first, p.last = r.off == 0, r.off+n == w.length
-		p.addr, p.key, p.length = w.addr, w.key, w.length
-		if p.last {
-			p.solicited, p.with, p.immediate = w.solicited, w.with, w.immediate
-		}
-		p.ackRequest = p.last || p.psn%ackEvery+p.packets >= ackEvery
-		list := r.list
-		p.n = int(n)
-		if e := d.gather(&r.list, q.who, p.payload()); e != keyOK {
-			d.givePacket(p)
-			r.list = list
-			if d.faultOut(q, w, e, p.n) {
-				return true
-			}
-			w.fail(ifc.MLX5_CQE_SYNDROME_LOCAL_PROT_ERR)
-			d.count(q.counters, reqLocalProtection)
-			r.failed = true
-			return true
-		}
-		if q.isDatagram() {
-			p.source, p.qkey = q.n, w.toQKey
-			if w.toQKey&privilegedQKey != 0 {
-				p.qkey = q.qkey
-			}
-		}
-		if d.send(p, q.near && !q.isDatagram()) == congested {
-			d.givePacket(p)
-			r.list = list
-			q.held = true
-			return false
-		}
-	default:
-		p.first, p.last, p.ackRequest = true, true, true
-		p.addr, p.key, p.length = w.addr+uint64(r.off), w.key, w.length-r.off
-		p.swapAdd, p.compare = w.swapAdd, w.compare
-		if d.send(p, q.near && !q.isDatagram()) == congested {
-			d.givePacket(p)
-			q.held = true
-			return false
-		}
-		if !w.counted {
-			w.counted = true
-			r.reads++
-		}
-		n = w.length - r.off
+	n, how := send(q, w)
+	switch how {
+	case congested:
+		q.held = true
+		return false
+	case unsent:
+		return true
 	}
 	if r.off += n; r.off == w.length {
 		r.next++
@@ -412,6 +366,73 @@ func (d *Device) sendPacket(q *qp, w *sendWR) bool {
 		d.startTimer(q)
 	}
 	return true
+}
+
+// packetOf begins a packet of a work request, with room for the next of so many
+// bytes.
+func (d *Device) packetOf(q *qp, w *sendWR, left uint32) *packet {
+	p := d.packetFor(q, left)
+	d.address(p, q, &w.to)
+	p.verb, p.qpn, p.srqn = w.verb, w.toQPN, w.srqn
+	p.psn = (w.psn + q.req.off>>q.mtuShift) & bits24
+	return p
+}
+
+// sendData sends the next part of a message, and returns how long that is. It is
+// unsent if the data cannot be read.
+func (d *Device) sendData(q *qp, w *sendWR) (n uint32, how outcome) {
+	r := &q.req
+	left := w.length - r.off
+	p := d.packetOf(q, w, left)
+	n = min(left, q.burst())
+	p.n, p.packets = int(n), q.packetsOf(n)
+	p.first, p.last = r.off == 0, n == left
+	p.addr, p.key, p.length = w.addr, w.key, w.length
+	if p.last {
+		p.solicited, p.with, p.immediate = w.solicited, w.with, w.immediate
+	}
+	p.ackRequest = p.last || p.psn%ackEvery+p.packets >= ackEvery
+	if q.isDatagram() {
+		p.source, p.qkey = q.n, w.toQKey
+		if w.toQKey&privilegedQKey != 0 {
+			p.qkey = q.qkey
+		}
+	}
+	list := r.list
+	if e := d.gather(&r.list, q.who, p.payload()); e != keyOK {
+		d.givePacket(p)
+		r.list = list
+		if !d.faultOut(q, w, e, int(n)) {
+			w.fail(ifc.MLX5_CQE_SYNDROME_LOCAL_PROT_ERR)
+			d.count(q.counters, reqLocalProtection)
+			r.failed = true
+		}
+		return 0, unsent
+	}
+	if how = d.send(p, q.near && !q.isDatagram()); how == congested {
+		d.givePacket(p)
+		r.list = list
+	}
+	return n, how
+}
+
+// sendQuestion sends a request for data, and returns how much it asks for.
+func (d *Device) sendQuestion(q *qp, w *sendWR) (n uint32, how outcome) {
+	r := &q.req
+	p := d.packetOf(q, w, 0)
+	n = w.length - r.off
+	p.first, p.last, p.ackRequest = true, true, true
+	p.addr, p.key, p.length = w.addr+uint64(r.off), w.key, n
+	p.swapAdd, p.compare = w.swapAdd, w.compare
+	if how = d.send(p, q.near); how == congested {
+		d.givePacket(p)
+		return 0, how
+	}
+	if !w.counted {
+		w.counted = true
+		r.reads++
+	}
+	return n, how
 }
 
 // burst is how many bytes of a message are sent at a time.

@@ -224,11 +224,11 @@ func (d *Device) unperformed(q *qp, p *packet, why result) {
 	case tooLong:
 		d.count(q.counters, respLocalLengthError)
 		d.failReceive(q, ifc.MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR)
-		d.nak(q, p, nakInvalid)
+		d.refuse(q, p, nakInvalid) // its completion tells, without an event
 	case badMemory:
 		d.count(q.counters, respLocalProtection)
 		d.failReceive(q, ifc.MLX5_CQE_SYNDROME_LOCAL_PROT_ERR)
-		d.nak(q, p, nakOperational)
+		d.refuse(q, p, nakOperational)
 	}
 }
 
@@ -239,16 +239,21 @@ var nakEvents = map[uint8]uint8{
 	nakAccess:  ifc.MLX5_EVENT_TYPE_WQ_ACCESS_ERROR,
 }
 
-// nak refuses a request for good.
+// nak refuses a request for good, and says so by an event.
 func (d *Device) nak(q *qp, p *packet, syndrome uint8) {
-	d.answer(q, response{verb: verbAck, psn: p.psn, msn: q.resp.msn, syndrome: syndrome})
-	if q.state == ifc.MLX5_QP_STATE_ERR {
-		return
-	}
-	if typ, ok := nakEvents[syndrome]; ok {
+	if typ, ok := nakEvents[syndrome]; ok && q.state != ifc.MLX5_QP_STATE_ERR {
 		d.raiseQP(q, typ)
 	}
-	d.enter(q, ifc.MLX5_QP_STATE_ERR)
+	d.refuse(q, p, syndrome)
+}
+
+// refuse answers a request with a negative acknowledgement, which is the
+// connection's end.
+func (d *Device) refuse(q *qp, p *packet, syndrome uint8) {
+	d.answer(q, response{verb: verbAck, psn: p.psn, msn: q.resp.msn, syndrome: syndrome})
+	if q.state != ifc.MLX5_QP_STATE_ERR {
+		d.enter(q, ifc.MLX5_QP_STATE_ERR)
+	}
 }
 
 // perform does what a packet in sequence asks for.

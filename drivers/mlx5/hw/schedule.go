@@ -139,7 +139,7 @@ func (d *Device) advance(q *qp) bool {
 // pursue does one piece of what a queue pair's state asks for.
 func (d *Device) pursue(q *qp) bool {
 	switch q.state {
-	case ifc.MLX5_QP_STATE_RTS:
+	case ifc.MLX5_QP_STATE_RTS, ifc.MLX5_QP_STATE_SQ_DRAINING:
 		return d.request(q)
 	case ifc.MLX5_QP_STATE_SQER:
 		return d.flushSend(q)

@@ -59,6 +59,7 @@ var rows = map[uint16]row{
 	ifc.MLX5_CMD_OP_RTS2RTS_QP:   {initialized, stepQP},
 	ifc.MLX5_CMD_OP_SQERR2RTS_QP: {initialized, stepQP},
 	ifc.MLX5_CMD_OP_SQD_RTS_QP:   {initialized, stepQP},
+	opRTS2SQD:                    {initialized, drainSQ},
 	ifc.MLX5_CMD_OP_2ERR_QP:      {initialized, moveQP(ifc.MLX5_QP_STATE_ERR)},
 	ifc.MLX5_CMD_OP_2RST_QP:      {initialized, moveQP(ifc.MLX5_QP_STATE_RST)},
 
