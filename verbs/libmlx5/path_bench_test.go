@@ -30,7 +30,7 @@ type loop struct {
 	wc   [batch]libmlx5.WC
 }
 
-func newLoop(b *testing.B, size uint64) *loop {
+func newLoop(b testing.TB, size uint64) *loop {
 	m := kernel.NewMachine(methods.Core())
 	dev, err := mlx5.New(m, mlx5.Config{Profile: hw.ConnectX6Dx, MTU: 9000})
 	require.NoError(b, err)
@@ -70,36 +70,60 @@ func (l *loop) take(cq *libmlx5.CQ, n int) {
 	}
 }
 
+// small is a batch of SENDs of 64 bytes, of which the last is signalled, and the
+// receives for them.
+type small struct {
+	*loop
+	sends [batch]libmlx5.SendWR
+	recvs [batch]libmlx5.RecvWR
+	sges  [2 * batch]verbs.SGE
+}
+
+func newSmall(tb testing.TB) *small {
+	const size = 64
+	s := &small{loop: newLoop(tb, batch*size)}
+	for i := range batch {
+		at := s.buf + copyuser.Addr(i*size)
+		s.sges[i] = verbs.SGE{Addr: at, Length: size, LKey: s.mr.LKey}
+		s.sges[batch+i] = verbs.SGE{Addr: at + batch*size, Length: size, LKey: s.mr.LKey}
+		s.sends[i] = libmlx5.SendWR{Opcode: verbs.IBV_WR_SEND, SGList: s.sges[i : i+1]}
+		s.recvs[i] = libmlx5.RecvWR{SGList: s.sges[batch+i : batch+i+1]}
+		if i > 0 {
+			s.sends[i-1].Next, s.recvs[i-1].Next = &s.sends[i], &s.recvs[i]
+		}
+	}
+	s.sends[batch-1].SendFlags = verbs.IBV_SEND_SIGNALED
+	return s
+}
+
+// exchange brings the batch from one end to the other.
+func (s *small) exchange() {
+	if _, err := s.b.PostRecv(&s.recvs[0]); err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := s.a.PostSend(&s.sends[0]); err != nil {
+		s.t.Fatal(err)
+	}
+	s.dev.Drain(nil)
+	s.take(s.cq[1], batch)
+	s.take(s.cq[0], 1)
+}
+
+// TestMessagesAllocateNothing: posting, carrying out and polling are for nothing
+// as far as the garbage collector sees.
+func TestMessagesAllocateNothing(t *testing.T) {
+	s := newSmall(t)
+	s.exchange()
+	require.Zero(t, testing.AllocsPerRun(50, s.exchange))
+}
+
 // BenchmarkSend64 is RC SENDs of 64 bytes, posted in batches of 32 of which the
 // last is signalled, and polled at both ends.
 func BenchmarkSend64(b *testing.B) {
-	const size = 64
-	l := newLoop(b, batch*size)
-	var sends [batch]libmlx5.SendWR
-	var recvs [batch]libmlx5.RecvWR
-	var sges [2 * batch]verbs.SGE
-	for i := range batch {
-		at := l.buf + copyuser.Addr(i*size)
-		sges[i] = verbs.SGE{Addr: at, Length: size, LKey: l.mr.LKey}
-		sges[batch+i] = verbs.SGE{Addr: at + batch*size, Length: size, LKey: l.mr.LKey}
-		sends[i] = libmlx5.SendWR{Opcode: verbs.IBV_WR_SEND, SGList: sges[i : i+1]}
-		recvs[i] = libmlx5.RecvWR{SGList: sges[batch+i : batch+i+1]}
-		if i > 0 {
-			sends[i-1].Next, recvs[i-1].Next = &sends[i], &recvs[i]
-		}
-	}
-	sends[batch-1].SendFlags = verbs.IBV_SEND_SIGNALED
+	s := newSmall(b)
 	b.ReportAllocs()
 	for n := 0; n < b.N; n += batch {
-		if _, err := l.b.PostRecv(&recvs[0]); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := l.a.PostSend(&sends[0]); err != nil {
-			b.Fatal(err)
-		}
-		l.dev.Drain(nil)
-		l.take(l.cq[1], batch)
-		l.take(l.cq[0], 1)
+		s.exchange()
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "messages/s")
 }
