@@ -3,6 +3,9 @@ package guest
 import (
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 )
 
 // cpioWriter writes an archive of the kind that the kernel unpacks as its first
@@ -18,11 +21,55 @@ type cpioWriter struct {
 const (
 	cpioDir  = 0o040000
 	cpioFile = 0o100000
+	cpioLink = 0o120000
 )
 
 func (c *cpioWriter) dir(name string) { c.entry(name, cpioDir|0o755, nil) }
 
 func (c *cpioWriter) file(name string, perm int, data []byte) { c.entry(name, cpioFile|perm, data) }
+
+// link makes a symbolic link.
+func (c *cpioWriter) link(name, target string) { c.entry(name, cpioLink|0o777, []byte(target)) }
+
+// tree writes all that is in a directory, under the same names.
+func (c *cpioWriter) tree(dir string) error {
+	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		switch d.Type() {
+		case fs.ModeDir:
+			c.dir(name)
+		case fs.ModeSymlink:
+			target, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			c.link(name, target)
+		case 0:
+			return c.copy(name, int(info.Mode().Perm()), path)
+		}
+		return c.err
+	})
+}
+
+// copy writes a file as it is.
+func (c *cpioWriter) copy(name string, perm int, from string) error {
+	b, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	c.file(name, perm, b)
+	return c.err
+}
 
 // end writes what ends an archive, and returns the first error.
 func (c *cpioWriter) end() error {

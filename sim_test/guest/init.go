@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,29 +17,17 @@ import (
 	"uverbsim/sim_test/device"
 )
 
-// The guest's device.
-const (
-	// DevicePath is its node.
-	DevicePath = "/dev/infiniband/uverbs0"
-
-	rdmaDevice = "rxe0"
-	netDevice  = "dummy0"
-)
-
-// The addresses of the guest's device, which make its GUIDs and GIDs.
-var (
-	DeviceMAC  = [6]byte{0x02, 0x00, 0x5e, 0x00, 0x53, 0x01}
-	DeviceAddr = netip.MustParsePrefix("192.0.2.1/24")
-)
-
 // initEnv is set for the first process of a guest, by the kernel's command
 // line.
 const initEnv = "UVERBSIM_GUEST"
 
 // ServeInit does nothing in an ordinary process. As the first process of a
 // guest it makes the device, runs the job and turns the machine off; it does
-// not return.
+// not return. Nor does it in the process that is the guest's firmware.
 func ServeInit() {
+	if config := os.Getenv(firmwareEnv); config != "" {
+		serveFirmware(config)
+	}
 	if os.Getpid() != 1 || os.Getenv(initEnv) == "" {
 		return
 	}
@@ -64,55 +51,97 @@ func serve() error {
 			return fmt.Errorf("mounting %s: %w", m.typ, err)
 		}
 	}
-	if err := loadModules(); err != nil {
+	b, err := os.ReadFile("/" + commandFile)
+	if err != nil {
 		return err
 	}
-	if err := makeDevice(); err != nil {
+	var c command
+	if err := json.Unmarshal(b, &c); err != nil {
 		return err
 	}
-	return runJob()
+	defer writeLog()
+	if err := mark(startMark); err != nil {
+		return err
+	}
+	end, err := makers[c.Device](&c)
+	if err != nil {
+		return fmt.Errorf("the device %s: %w", c.Device, err)
+	}
+	if err := mark(readyMark); err != nil {
+		return err
+	}
+	status, err := runJob(&c)
+	if err != nil {
+		return err
+	}
+	if err := mark(goneMark); err != nil {
+		return err
+	}
+	if err := end(); err != nil {
+		return err
+	}
+	return tellStatus(status)
 }
 
+// makers make each device: load its modules, give it its addresses and wait
+// until it is ready. End is called when the job is done.
+var makers = map[Device]func(*command) (end func() error, err error){RXE: makeRXE, MLX5: makeMLX5}
+
+// writeLog hands the kernel's log out.
+func writeLog() {
+	log, err := kernelLog()
+	if err != nil {
+		fmt.Println("uverbsim: the kernel's log:", err)
+	}
+	if p, err := port(logPort); err == nil {
+		p.WriteString(log) // the outside sees that it is not there
+		p.Close()
+	}
+}
+
+// loadModules loads the device's modules, each after those that it needs.
 func loadModules() error {
-	order, err := os.ReadFile("/" + guestModules + "/" + orderFile)
+	order, err := os.ReadFile("/" + guestOrder)
 	if err != nil {
 		return err
 	}
 	for name := range strings.FieldsSeq(string(order)) {
-		f, err := os.Open(filepath.Join("/", guestModules, name))
-		if err != nil {
+		if err := loadModule(name); err != nil {
 			return err
-		}
-		err = unix.FinitModule(int(f.Fd()), "", 0)
-		f.Close()
-		if err != nil && !errors.Is(err, unix.EEXIST) {
-			return fmt.Errorf("module %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-// makeDevice makes the RDMA device. Without duplicate address detection the
-// GIDs are there at once.
-func makeDevice() error {
+func loadModule(name string) error {
+	f, err := os.Open(filepath.Join("/", guestModules, name))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := unix.FinitModule(int(f.Fd()), moduleParams[name], 0); err != nil && !errors.Is(err, unix.EEXIST) {
+		return fmt.Errorf("module %s: %w", name, err)
+	}
+	return nil
+}
+
+// setUpNet gives a network device the guest's address.
+func setUpNet(name string) error {
+	if err := device.SetUp(name, true); err != nil {
+		return err
+	}
+	return device.AddAddr(name, DeviceAddr)
+}
+
+// acceptAddrs turns duplicate address detection off, so that the GIDs are there
+// at once.
+func acceptAddrs() error {
 	for _, scope := range []string{"all", "default"} {
 		if err := os.WriteFile("/proc/sys/net/ipv6/conf/"+scope+"/accept_dad", []byte("0"), 0); err != nil {
 			return err
 		}
 	}
-	for _, f := range []func() error{
-		func() error { return device.SetUp("lo", true) },
-		func() error { return device.SetHardwareAddr(netDevice, DeviceMAC) },
-		func() error { return device.SetUp(netDevice, true) },
-		func() error { return device.AddAddr(netDevice, DeviceAddr) },
-		func() error { return device.NewLink(rdmaDevice, "rxe", netDevice) },
-		func() error { return device.AwaitReady(rdmaDevice) },
-	} {
-		if err := f(); err != nil {
-			return fmt.Errorf("the device %s on %s: %w", rdmaDevice, netDevice, err)
-		}
-	}
-	return nil
+	return device.SetUp("lo", true)
 }
 
 // port opens one of the ports to the outside, which take a moment to come.
@@ -129,40 +158,38 @@ func port(n int) (*os.File, error) {
 	return nil, err
 }
 
-func runJob() error {
-	b, err := os.ReadFile("/" + commandFile)
-	if err != nil {
-		return err
-	}
-	var c command
-	if err := json.Unmarshal(b, &c); err != nil {
-		return err
-	}
+// runJob runs the program and returns its exit status.
+func runJob(c *command) (status int, err error) {
 	cmd := exec.Command(c.Program, c.Args...)
 	cmd.Dir = "/" + jobDir
-	cmd.Env = []string{"HOME=/tmp", "PATH=/", "GOGC=400"} // there is memory, and time is dear
-	stdout, err := port(1)
+	cmd.Env = []string{"HOME=/tmp", "PATH=/usr/bin:/bin:/", "GOGC=400"} // there is memory, and time is dear
+	stdout, err := port(stdoutPort)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	stderr, err := port(2)
+	stderr, err := port(stderrPort)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Run()
 	if cmd.ProcessState == nil {
-		return err
+		return 0, err
 	}
 	stdout.Close()
 	stderr.Close()
-	status, err := port(3)
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// tellStatus tells the outside that all went well in the guest, and how the
+// program ended.
+func tellStatus(status int) error {
+	p, err := port(statusPort)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(status, cmd.ProcessState.ExitCode())
-	if err != nil {
+	if _, err := fmt.Fprintln(p, status); err != nil {
 		return err
 	}
-	return status.Close()
+	return p.Close()
 }

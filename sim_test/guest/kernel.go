@@ -22,12 +22,13 @@ const Release = "6.12.117+deb12-amd64"
 type Kernel struct {
 	Release string
 	dir     string
+	cache   string // what stands beside it
 }
 
 const (
-	vmlinuz    = "vmlinuz"
-	modulesDir = "modules"
-	orderFile  = "order"
+	vmlinuz     = "vmlinuz"
+	modulesDir  = "modules"
+	orderPrefix = "order." // and the device: in which order its modules are loaded
 )
 
 // KernelOptions say which kernel is wanted. The zero value is the ordinary one.
@@ -56,7 +57,7 @@ func FindKernel(ctx context.Context, o KernelOptions) (*Kernel, error) {
 	if o.Package != "" {
 		o.Release = releaseOf(o.Package)
 	}
-	k := &Kernel{Release: o.Release, dir: filepath.Join(o.Cache, "linux-"+o.Release)}
+	k := &Kernel{Release: o.Release, dir: filepath.Join(o.Cache, "kernel-"+o.Release), cache: o.Cache}
 	if _, err := os.Stat(filepath.Join(k.dir, vmlinuz)); err == nil {
 		return k, nil
 	}
@@ -78,69 +79,25 @@ func releaseOf(deb string) string {
 // make unpacks the package into the cache: beside its place first, so that what
 // stands there is always whole.
 func (k *Kernel) make(ctx context.Context, o *KernelOptions) error {
-	for tool, pkg := range map[string]string{"dpkg-deb": "dpkg", "xz": "xz-utils"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			return missing(tool, pkg)
-		}
-	}
-	if err := os.MkdirAll(o.Cache, 0o755); err != nil {
-		return err
-	}
-	tmp, err := os.MkdirTemp(o.Cache, "making.")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(tmp)
-	deb := o.Package
-	if deb == "" {
-		o.Log("fetching the package %s%s", packagePrefix, o.Release)
-		if deb, err = download(ctx, tmp, packagePrefix+o.Release); err != nil {
+	return makeInCache(o.Cache, filepath.Base(k.dir), func(tmp, made string) error {
+		if err := needTools(map[string]string{"dpkg-deb": "dpkg", "xz": "xz-utils"}); err != nil {
 			return err
 		}
-	}
-	o.Log("unpacking %s", filepath.Base(deb))
-	made := filepath.Join(tmp, "made")
-	if err := unpack(ctx, deb, o.Release, made); err != nil {
-		return fmt.Errorf("%s: %w", deb, err)
-	}
-	err = os.Rename(made, k.dir)
-	if errors.Is(err, os.ErrExist) { // somebody else was faster
-		return nil
-	}
-	return err
-}
-
-// missing is the error of a program that is not there.
-func missing(program, pkg string) error {
-	return fmt.Errorf("%s is missing: apt-get install %s", program, pkg)
-}
-
-// download fetches a Debian package into a directory.
-func download(ctx context.Context, dir, pkg string) (string, error) {
-	if _, err := exec.LookPath("apt-get"); err != nil {
-		return "", fmt.Errorf("no kernel in the cache and no apt-get to fetch one: give the file of a %s… package", packagePrefix)
-	}
-	cmd := exec.CommandContext(ctx, "apt-get", "download", pkg)
-	cmd.Dir = dir
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("apt-get download %s: %s: run apt-get update, or give the package's file", pkg, lastError(string(out), err))
-	}
-	debs, err := filepath.Glob(filepath.Join(dir, "*.deb"))
-	if err != nil || len(debs) != 1 {
-		return "", fmt.Errorf("apt-get download %s left no package", pkg)
-	}
-	return debs[0], nil
-}
-
-// lastError is the last line with which a program of apt says what is wrong.
-func lastError(out string, err error) string {
-	text := err.Error()
-	for line := range strings.Lines(out) {
-		if msg, ok := strings.CutPrefix(line, "E: "); ok {
-			text = strings.TrimSpace(msg)
+		deb := o.Package
+		if deb == "" {
+			o.Log("fetching the package %s%s", packagePrefix, o.Release)
+			debs, err := download(ctx, tmp, packagePrefix+o.Release)
+			if err != nil {
+				return fmt.Errorf("no kernel in the cache: %w; or give the file of a %s… package", err, packagePrefix)
+			}
+			deb = debs[0]
 		}
-	}
-	return text
+		o.Log("unpacking %s", filepath.Base(deb))
+		if err := unpack(ctx, deb, o.Release, made); err != nil {
+			return fmt.Errorf("%s: %w", deb, err)
+		}
+		return nil
+	})
 }
 
 // unpack takes the kernel and the wanted modules out of a package.
@@ -167,25 +124,27 @@ func unpack(ctx context.Context, deb, release, dir string) error {
 	if boot == nil {
 		return fmt.Errorf("it has no boot/vmlinuz-%s", release)
 	}
-	order, modules, err := loadOrder(wanted, func(name string) ([]byte, error) {
-		if packed[name] == nil {
-			return nil, errors.New("it is not in the package")
-		}
-		return unxz(ctx, packed[name])
-	})
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Join(dir, modulesDir), 0o755); err != nil {
 		return err
 	}
-	for name, b := range modules {
-		if err := os.WriteFile(filepath.Join(dir, modulesDir, name), b, 0o644); err != nil {
+	for name, d := range devices {
+		order, modules, err := loadOrder(d.modules, func(name string) ([]byte, error) {
+			if packed[name] == nil {
+				return nil, errors.New("it is not in the package")
+			}
+			return unxz(ctx, packed[name])
+		})
+		if err != nil {
 			return err
 		}
-	}
-	if err := os.WriteFile(filepath.Join(dir, modulesDir, orderFile), []byte(strings.Join(order, "\n")), 0o644); err != nil {
-		return err
+		for name, b := range modules {
+			if err := os.WriteFile(filepath.Join(dir, modulesDir, name), b, 0o644); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, orderPrefix+string(name)), []byte(strings.Join(order, "\n")), 0o644); err != nil {
+			return err
+		}
 	}
 	return os.WriteFile(filepath.Join(dir, vmlinuz), boot, 0o644)
 }
@@ -221,11 +180,11 @@ func pick(r io.Reader, release string) (boot []byte, modules map[string][]byte, 
 // mayBeWanted spares reading the drivers of all hardware there is.
 func mayBeWanted(name string) bool {
 	_, rest, _ := strings.Cut(name, "/kernel/")
-	if driver, ok := strings.CutPrefix(rest, "drivers/"); ok {
-		return strings.HasPrefix(driver, "infiniband/") || strings.HasPrefix(driver, "net/dummy")
-	}
-	for _, dir := range []string{"crypto/", "lib/", "net/", "arch/x86/"} {
-		if strings.HasPrefix(rest, dir) {
+	for _, start := range []string{
+		"crypto/", "lib/", "net/", "arch/x86/", "drivers/infiniband/", "drivers/net/dummy",
+		"drivers/net/ethernet/mellanox/", "drivers/pci/controller/",
+	} {
+		if strings.HasPrefix(rest, start) {
 			return true
 		}
 	}

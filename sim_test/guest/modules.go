@@ -7,11 +7,6 @@ import (
 	"strings"
 )
 
-// wanted are the modules that the guest needs besides what is built in: a
-// network device, uverbs, the soft RoCE driver and the checksum that it asks
-// the crypto layer for by name.
-var wanted = []string{"crc32_generic", "dummy", "ib_uverbs", "rdma_rxe"}
-
 // moduleName is a module's name as "depends" has it, from its file's name.
 func moduleName(file string) string {
 	name, _, _ := strings.Cut(file, ".ko")

@@ -17,17 +17,26 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"uverbsim/sim_test/guest/firmware"
 )
 
 // Job is a program to be run in a guest.
 type Job struct {
 	Kernel *Kernel
+	Device Device // empty: RXE
+	// MLX5 is what that device is to be.
+	MLX5 MLX5Options
 	// Init is the file of a static program that calls ServeInit.
 	Init string
 	// Program is the file of the static program to run, Init when empty, and
 	// Args are its arguments.
 	Program string
 	Args    []string
+	// Root is a directory whose content the guest's file system has from the
+	// start, as FindPrograms makes it, and Path, if it is set, is the program there
+	// that is run instead.
+	Root, Path string
 	// Files are put into the directory that the program runs in, by name, which
 	// may be one in a directory below that.
 	Files map[string][]byte
@@ -36,6 +45,15 @@ type Job struct {
 	Limit  time.Duration // 0: ten minutes
 	Stdout io.Writer     // what the program writes, when it has ended
 	Stderr io.Writer     // the same of its standard error, as it comes
+	Log    io.Writer     // the kernel's log, when the guest has ended
+}
+
+// MLX5Options are what is special about a guest with MLX5.
+type MLX5Options struct {
+	Bridge   string            // the module's file, as BuildBridge returns it
+	Profile  string            // of the device, by the name of firmware.Profiles; empty: hw.Recorded
+	Caps     map[string]uint64 // capabilities that differ from the profile's
+	Firmware io.Writer         // every command that the driver gives, when the guest has ended
 }
 
 const defaultLimit = 10 * time.Minute
@@ -60,6 +78,12 @@ func Run(ctx context.Context, j *Job) (status int, err error) {
 	if err := Installed(); err != nil {
 		return 0, err
 	}
+	if j.Device == "" {
+		j.Device = RXE
+	}
+	if _, ok := devices[j.Device]; !ok {
+		return 0, fmt.Errorf("no device %q: there are %s", j.Device, strings.Join(Devices, ", "))
+	}
 	dir, err := os.MkdirTemp("", "uverbsim-guest.")
 	if err != nil {
 		return 0, err
@@ -78,9 +102,12 @@ func Run(ctx context.Context, j *Job) (status int, err error) {
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	if j.Stderr != nil {
-		cmd.Stdout = j.Stderr
+		cmd.Stdout = struct{ io.Writer }{j.Stderr} // a pipe in any case: QEMU opens it anew, and a file would lose what it has
 	}
 	runErr := cmd.Run()
+	if err := j.logs(dir); err != nil {
+		return 0, err
+	}
 	if ctx.Err() != nil {
 		return 0, fmt.Errorf("the guest did not end within %v%s", limit, console(dir))
 	}
@@ -99,57 +126,117 @@ func Run(ctx context.Context, j *Job) (status int, err error) {
 
 // Files of a run: what the guest's ports write to.
 const (
-	consoleFile = "console"
-	stdoutFile  = "stdout"
-	statusFile  = "status"
+	consoleFile  = "console"
+	stdoutFile   = "stdout"
+	statusFile   = "status"
+	logFile      = "log"
+	firmwareFile = "firmware"
 )
 
-func (j *Job) qemuArgs(dir string) []string {
-	file := func(id string) string { return "file,id=" + id + ",path=" + filepath.Join(dir, id) }
-	return []string{
-		"-accel", "tcg,thread=multi", "-cpu", "max", "-smp", strconv.Itoa(max(j.CPUs, 1)), "-m", "1024",
-		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-kernel", filepath.Join(j.Kernel.dir, vmlinuz), "-initrd", filepath.Join(dir, "initramfs"),
-		"-append", "console=ttyS0 quiet loglevel=4 panic=-1 rdinit=/init nokaslr mitigations=off " + initEnv + "=1",
-		"-chardev", file(consoleFile), "-serial", "chardev:" + consoleFile,
-		"-device", "virtio-serial-pci",
-		"-chardev", file(stdoutFile), "-device", "virtserialport,nr=1,chardev=" + stdoutFile,
-		"-chardev", "stdio,signal=off,id=stderr", "-device", "virtserialport,nr=2,chardev=stderr",
-		"-chardev", file(statusFile), "-device", "virtserialport,nr=3,chardev=" + statusFile,
+// The numbers of the guest's ports.
+const (
+	stdoutPort = 1 + iota
+	stderrPort
+	statusPort
+	logPort
+	firmwarePort
+)
+
+// cpu is the processor: the largest that there is. Programs that are not this
+// project's get one with four levels of page tables: a memory region that stands
+// for a whole address space (implicit on-demand paging) has a list as long as that,
+// with five levels a gigabyte of it, and no device here has so much room.
+func (j *Job) cpu() string {
+	if j.Root != "" {
+		return "max,la57=off"
 	}
+	return "max"
 }
 
-// console is the end of what the guest's kernel said, for a message.
+func (j *Job) qemuArgs(dir string) []string {
+	args := []string{
+		"-accel", "tcg,thread=multi", "-cpu", j.cpu(), "-smp", strconv.Itoa(max(j.CPUs, 1)), "-m", strconv.Itoa(memoryMiB),
+		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+		"-kernel", filepath.Join(j.Kernel.dir, vmlinuz), "-initrd", filepath.Join(dir, "initramfs"),
+		"-append", strings.Join([]string{
+			"console=ttyS0 quiet loglevel=4 log_buf_len=4M panic=-1 rdinit=/init nokaslr mitigations=off",
+			"no_timer_check", // a host that is busy lets the test of the timer fail, and the kernel panics
+			initEnv + "=1", devices[j.Device].args,
+		}, " "),
+		"-chardev", fileChardev(dir, consoleFile), "-serial", "chardev:" + consoleFile,
+		"-device", "virtio-serial-pci",
+		// Not QEMU's stdio: the end of its standard input would close the port.
+		"-chardev", "file,id=stderr,path=/dev/stdout", "-device", fmt.Sprintf("virtserialport,nr=%d,chardev=stderr", stderrPort),
+	}
+	for _, p := range []struct {
+		file string
+		port int
+	}{{stdoutFile, stdoutPort}, {statusFile, statusPort}, {logFile, logPort}, {firmwareFile, firmwarePort}} {
+		args = append(args, "-chardev", fileChardev(dir, p.file), "-device", fmt.Sprintf("virtserialport,nr=%d,chardev=%s", p.port, p.file))
+	}
+	return args
+}
+
+func fileChardev(dir, id string) string { return "file,id=" + id + ",path=" + filepath.Join(dir, id) }
+
+// console is the end of what the guest said outside its program, for a message:
+// its kernel, its first process and its firmware.
 func console(dir string) string {
 	const most = 2000
-	b, err := os.ReadFile(filepath.Join(dir, consoleFile))
-	b = bytes.TrimSpace(b)
-	if err != nil || len(b) == 0 {
-		return ""
+	text := ""
+	for _, file := range []string{firmwareFile, consoleFile} {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if b = bytes.TrimSpace(b); err == nil && len(b) > 0 {
+			text += ":\n" + string(b[max(0, len(b)-most):])
+		}
 	}
-	return ":\n" + string(b[max(0, len(b)-most):])
+	return text
+}
+
+// logs hands on what the guest said besides.
+func (j *Job) logs(dir string) error {
+	for _, o := range []struct {
+		file string
+		to   io.Writer
+	}{{logFile, j.Log}, {firmwareFile, j.MLX5.Firmware}} {
+		if err := copyFile(o.to, filepath.Join(dir, o.file)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // output hands on what the program wrote. A kernel that found itself faulty
 // makes its answers worthless.
 func (j *Job) output(dir string) error {
-	if b, err := os.ReadFile(filepath.Join(dir, consoleFile)); err == nil {
-		for _, sign := range []string{"BUG: ", "WARNING: ", "Oops: ", "general protection fault"} {
-			if i := bytes.Index(b, []byte(sign)); i >= 0 {
-				line, _, _ := strings.Cut(string(b[i:]), "\n")
-				return fmt.Errorf("the guest's kernel reports a fault of its own: %s", strings.TrimSpace(line))
+	for _, file := range []string{consoleFile, logFile} {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			return err
+		}
+		if fault := faultIn(string(b)); fault != "" {
+			return fmt.Errorf("the guest's kernel reports a fault of its own: %s", fault)
+		}
+		if file == logFile && j.Device == MLX5 {
+			if odd := complaints(string(b)); len(odd) > 0 {
+				return fmt.Errorf("the driver complains of the device when it takes it or leaves it:\n%s", strings.Join(odd, "\n"))
 			}
 		}
 	}
-	if j.Stdout == nil {
+	return copyFile(j.Stdout, filepath.Join(dir, stdoutFile))
+}
+
+// copyFile copies a file to a writer, if there is one.
+func copyFile(to io.Writer, file string) error {
+	if to == nil {
 		return nil
 	}
-	f, err := os.Open(filepath.Join(dir, stdoutFile))
+	f, err := os.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(j.Stdout, f)
+	_, err = io.Copy(to, f)
 	return err
 }
 
@@ -157,13 +244,16 @@ func (j *Job) output(dir string) error {
 const (
 	initProgram   = "init"
 	jobDir        = "job"
-	commandFile   = "job/command.json"
+	commandFile   = "command.json"
 	guestModules  = "modules"
+	guestOrder    = "modules/order"
 	defaultBinary = "/init"
 )
 
-// command is what the guest's first process is told to run.
+// command is what the guest's first process is told to do.
 type command struct {
+	Device  Device
+	MLX5    firmware.Config // of that device
 	Program string
 	Args    []string
 }
@@ -184,10 +274,21 @@ func (j *Job) initramfs(file string) error {
 	defer f.Close()
 	w := bufio.NewWriter(f)
 	c := &cpioWriter{w: w}
+	if j.Root != "" {
+		if err := c.tree(j.Root); err != nil {
+			return err
+		}
+	}
 	for _, dir := range []string{"dev", "proc", "sys", "tmp", jobDir, guestModules} {
 		c.dir(dir)
 	}
-	program := command{Program: defaultBinary, Args: j.Args}
+	program := command{Device: j.Device, Program: defaultBinary, Args: j.Args}
+	program.MLX5 = firmware.Config{
+		BAR: barAt, Size: barSize, Profile: j.MLX5.Profile, Caps: j.MLX5.Caps, Log: j.MLX5.Firmware != nil,
+	}
+	if err := program.MLX5.Check(); err != nil {
+		return err
+	}
 	if err := c.copy(initProgram, 0o755, j.Init); err != nil {
 		return err
 	}
@@ -196,6 +297,9 @@ func (j *Job) initramfs(file string) error {
 		if err := c.copy("program", 0o755, j.Program); err != nil {
 			return err
 		}
+	}
+	if j.Path != "" {
+		program.Program = j.Path
 	}
 	text, err := json.Marshal(program)
 	if err != nil {
@@ -217,24 +321,24 @@ func (j *Job) initramfs(file string) error {
 	return w.Flush()
 }
 
-func (c *cpioWriter) copy(name string, perm int, from string) error {
-	b, err := os.ReadFile(from)
-	if err == nil {
-		c.file(name, perm, b)
-	}
-	return err
-}
-
+// modules puts the device's modules into the file system, and the order in which
+// they are loaded. The bridge comes first: the device is behind it.
 func (j *Job) modules(c *cpioWriter) error {
-	dir := filepath.Join(j.Kernel.dir, modulesDir)
-	files, err := os.ReadDir(dir)
+	b, err := os.ReadFile(filepath.Join(j.Kernel.dir, orderPrefix+string(j.Device)))
 	if err != nil {
 		return err
 	}
-	for _, f := range files {
-		if err := c.copy(guestModules+"/"+f.Name(), 0o644, filepath.Join(dir, f.Name())); err != nil {
+	order := strings.Fields(string(b))
+	for _, name := range order {
+		if err := c.copy(guestModules+"/"+name, 0o644, filepath.Join(j.Kernel.dir, modulesDir, name)); err != nil {
 			return err
 		}
 	}
-	return nil
+	if j.Device == MLX5 {
+		if err := c.copy(guestModules+"/"+bridgeModule, 0o644, j.MLX5.Bridge); err != nil {
+			return err
+		}
+	}
+	c.file(guestOrder, 0o644, b)
+	return c.err
 }
