@@ -17,7 +17,7 @@ import (
 )
 
 // oneMLX5 is how many mlx5 cases stand for one that is played.
-const oneMLX5 = 24
+const oneMLX5 = 32
 
 // mlx5 returns a job for a guest with the real driver on this project's device.
 // Where something to build the bridge with is missing the test is skipped, but not
