@@ -241,5 +241,5 @@ static int __init bridge_init(void)
 }
 module_init(bridge_init);
 
-MODULE_DESCRIPTION("A PCI function whose device is a process");
+MODULE_DESCRIPTION("uverbsim: a PCI function with a process behind it");
 MODULE_LICENSE("GPL");
