@@ -123,8 +123,8 @@ type Device struct {
 	odpKeys       odpKeyTable
 	delayDropLock trace.Mutex
 	delayDrop     bool // the device has been told how long to wait
-	qps           qpTable
-	srqs          srqTable
+	qps           eventTable[qp]
+	srqs          eventTable[srq]
 	vars          varTable
 	memic         memicTable
 	icm           icmTable

@@ -1,39 +1,11 @@
 package mlx5
 
 import (
-	"sync"
-
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/spec"
 	"uverbsim/trace"
 )
-
-// qpTable is a struct mlx5_qp_table: the queue pairs by the number that events
-// about them have.
-type qpTable struct {
-	mu  sync.Mutex
-	qps map[uint32]*qp
-}
-
-func (s *qpTable) set(n uint32, q *qp) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if q == nil {
-		delete(s.qps, n)
-		return
-	}
-	if s.qps == nil {
-		s.qps = map[uint32]*qp{}
-	}
-	s.qps[n] = q
-}
-
-func (s *qpTable) get(n uint32) *qp {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.qps[n]
-}
 
 // qpEvents are the events of enum ib_event_type by those of the device, as
 // mlx5_ib_handle_qp_event in drivers/infiniband/hw/mlx5/qp.c has them.

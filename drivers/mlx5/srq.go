@@ -2,7 +2,6 @@ package mlx5
 
 import (
 	"math/bits"
-	"sync"
 
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw"
@@ -28,32 +27,6 @@ type srq struct {
 
 // toSRQ models to_msrq.
 func toSRQ(s *core.SRQ) *srq { return s.Driver.(*srq) }
-
-// srqTable is a struct mlx5_srq_table: the queues by their number, which all types
-// share.
-type srqTable struct {
-	mu   sync.Mutex
-	srqs map[uint32]*srq
-}
-
-func (s *srqTable) set(n uint32, q *srq) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if q == nil {
-		delete(s.srqs, n)
-		return
-	}
-	if s.srqs == nil {
-		s.srqs = map[uint32]*srq{}
-	}
-	s.srqs[n] = q
-}
-
-func (s *srqTable) get(n uint32) *srq {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.srqs[n]
-}
 
 // srqEventNotifier hands an event to the queue that it is about. It models
 // srq_event_notifier in drivers/infiniband/hw/mlx5/srq_cmd.c and

@@ -20,7 +20,13 @@ var vendorSyndromes = map[uint8]uint8{
 }
 
 // fail gives a work request a reason to fail.
-func (w *sendWR) fail(syndrome uint8) { w.syndrome, w.vendor = syndrome, vendorSyndromes[syndrome] }
+func (w *sendWR) fail(syndrome uint8) { w.syndrome = syndrome }
+
+// failure is the completion of a work request that failed: of a requester's
+// (MLX5_CQE_REQ_ERR) or a receiver's (MLX5_CQE_RESP_ERR).
+func failure(opcode, syndrome uint8, counter uint16) Completion {
+	return Completion{Opcode: opcode, Syndrome: syndrome, VendorSyndrome: vendorSyndromes[syndrome], WQECounter: counter}
+}
 
 // retire completes the oldest work requests as far as they are done. It says
 // whether one failed, which stops the queue.
@@ -33,10 +39,11 @@ func (d *Device) retire(q *qp) bool {
 		}
 		failed := w.syndrome != 0
 		if failed || w.signalled {
-			c := Completion{Opcode: ifc.MLX5_CQE_REQ, SendOpcode: w.opcode, ByteCount: w.answered, WQECounter: w.block}
+			c := Completion{Opcode: ifc.MLX5_CQE_REQ, WQECounter: w.block}
 			if failed {
-				c.Opcode, c.Syndrome, c.VendorSyndrome = ifc.MLX5_CQE_REQ_ERR, w.syndrome, w.vendor
+				c = failure(ifc.MLX5_CQE_REQ_ERR, w.syndrome, w.block)
 			}
+			c.SendOpcode, c.ByteCount = w.opcode, w.answered
 			if !d.completeFor(q, q.scq, q.userIndex, &c) {
 				return true
 			}
@@ -151,10 +158,10 @@ func (d *Device) flushSend(q *qp) bool {
 		}
 		q.sq.pass(wqe)
 	}
-	w.fail(ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR)
 	d.count(q.counters, reqCQEFlushError)
-	d.completeFor(q, q.scq, q.userIndex, &Completion{Opcode: ifc.MLX5_CQE_REQ_ERR, SendOpcode: w.opcode,
-		WQECounter: w.block, Syndrome: w.syndrome, VendorSyndrome: w.vendor})
+	c := failure(ifc.MLX5_CQE_REQ_ERR, ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR, w.block)
+	c.SendOpcode = w.opcode
+	d.completeFor(q, q.scq, q.userIndex, &c)
 	return true
 }
 
@@ -174,8 +181,8 @@ func (d *Device) flushRecv(q *qp) bool {
 	}
 	in.active = false
 	d.count(q.counters, respCQEFlushError)
-	d.completeFor(q, in.to, in.userIndex, &Completion{Opcode: ifc.MLX5_CQE_RESP_ERR, WQECounter: in.index,
-		Syndrome: ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR, VendorSyndrome: vendorSyndromes[ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR]})
+	c := failure(ifc.MLX5_CQE_RESP_ERR, ifc.MLX5_CQE_SYNDROME_WR_FLUSH_ERR, in.index)
+	d.completeFor(q, in.to, in.userIndex, &c)
 	return true
 }
 

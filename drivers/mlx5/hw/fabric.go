@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -99,11 +100,7 @@ func (f *Fabric) Leave(d *Device) {
 	if i := slices.Index(f.devices, d); i >= 0 {
 		f.devices = slices.Delete(slices.Clone(f.devices), i, i+1)
 	}
-	for g, owner := range f.owners {
-		if owner == d {
-			delete(f.owners, g)
-		}
-	}
+	f.disown(d)
 }
 
 // announce says which addresses a device has from now on. A GID that two devices
@@ -112,14 +109,15 @@ func (f *Fabric) announce(d *Device, gids [][16]byte) {
 	defer f.kick()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for g, owner := range f.owners {
-		if owner == d {
-			delete(f.owners, g)
-		}
-	}
+	f.disown(d)
 	for _, g := range gids {
 		f.owners[g] = d
 	}
+}
+
+// disown takes all addresses from a device. The caller holds the lock.
+func (f *Fabric) disown(d *Device) {
+	maps.DeleteFunc(f.owners, func(_ [16]byte, owner *Device) bool { return owner == d })
 }
 
 // Resolve returns the MAC address that a GID is reached through; ok is false if no

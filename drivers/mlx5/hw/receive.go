@@ -169,6 +169,6 @@ func (d *Device) failReceive(q *qp, syndrome uint8) {
 		return
 	}
 	in.active = false
-	d.completeFor(q, in.to, in.userIndex, &Completion{Opcode: ifc.MLX5_CQE_RESP_ERR, WQECounter: in.index,
-		Syndrome: syndrome, VendorSyndrome: vendorSyndromes[syndrome]})
+	c := failure(ifc.MLX5_CQE_RESP_ERR, syndrome, in.index)
+	d.completeFor(q, in.to, in.userIndex, &c)
 }

@@ -67,7 +67,6 @@ type sendWR struct {
 	toQPN     uint32
 	toQKey    uint32
 	syndrome  uint8 // why it fails; 0 if it does not
-	vendor    uint8
 }
 
 // path is the way to another queue pair.
