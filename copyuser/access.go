@@ -145,7 +145,7 @@ func (m *AddressSpace) put(to Addr, v uint64, width int) bool {
 		if p == nil {
 			return false
 		}
-		if p.io == nil {
+		if p.isPlain() {
 			b := p.data[to.PageOffset():]
 			switch width {
 			case 2:
@@ -163,8 +163,8 @@ func (m *AddressSpace) put(to Addr, v uint64, width int) bool {
 	return m.putSlow(to, v, width)
 }
 
-// putSlow is put for device memory and across two pages. One instruction
-// stores all of its bytes or none.
+// putSlow is put for device memory, for pages with several frames, and across two
+// pages. One instruction stores all of its bytes or none.
 func (m *AddressSpace) putSlow(to Addr, v uint64, width int) bool {
 	var b [8]byte
 	binary.LittleEndian.PutUint64(b[:], v)

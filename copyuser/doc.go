@@ -1,11 +1,12 @@
 // Package copyuser models a user's memory, as the kernel reaches it.
 //
-// Memory is what all other packages use: copies from and to the user that stop
+// Memory is what most other packages use: copies from and to the user that stop
 // at the first byte that is not there, get_user and put_user, clear_user, and
 // pinned pages. CopyFromUser and its siblings are the same as the modelled
 // functions call them: they report to the trace and can be made to fail.
 //
-// AddressSpace is the memory of a simulated process: areas (mm/vma.c,
+// MM is all that the system calls and the drivers ask of a process's memory.
+// AddressSpace is that of a simulated process: areas (mm/vma.c,
 // mm/mmap.c, mm/mprotect.c, mm/mremap.c), the page table under them
 // (mm/memory.c), fork (dup_mmap in kernel/fork.c) and pins (mm/gup.c). Who finds
 // pages without a pin (mm/hmm.c) is told before they change (mm/mmu_notifier.c).

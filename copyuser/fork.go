@@ -10,7 +10,7 @@ import (
 // child gets copies at once, so that the parent keeps every page that it has
 // pinned. The child starts with an empty account of pinned memory. The error
 // is the rule fork/no-memory.
-func (m *AddressSpace) Fork(cur Current) (*AddressSpace, error) {
+func (m *AddressSpace) Fork(cur Current) (MM, error) {
 	t := traceOf(cur)
 	child := NewAddressSpace()
 	m.mmapLock.DownWrite(t)

@@ -22,7 +22,7 @@ func fork(t *testing.T, m *copyuser.AddressSpace) *copyuser.AddressSpace {
 	t.Helper()
 	child, err := m.Fork(newCurrent())
 	require.NoError(t, err)
-	return child
+	return child.(*copyuser.AddressSpace)
 }
 
 // TestForkPrivate: private memory is the same at first and goes apart.

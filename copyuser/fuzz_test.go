@@ -186,7 +186,7 @@ func play(t *testing.T, program []byte) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				spaces, models = append(spaces, child), append(models, model.fork())
+				spaces, models = append(spaces, child.(*copyuser.AddressSpace)), append(models, model.fork())
 			}
 		default:
 			playCopy(t, &s, m, model)

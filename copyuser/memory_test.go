@@ -2,50 +2,42 @@ package copyuser_test
 
 import (
 	"bytes"
-	"encoding/binary"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
+	"uverbsim/sim_test/memtest"
 )
-
-// buffer is a memory for the conformance test: the n bytes from start can be
-// read and written, the byte before them and the byte behind them cannot.
-type buffer struct {
-	copyuser.Memory
-	start copyuser.Addr
-	n     uint64
-}
 
 // memories are the implementations under the conformance test, each with
 // buffers of every kind that it can have.
 var memories = []struct {
 	name string
-	make func(t *testing.T) buffer
+	make func(t *testing.T) memtest.Buffer
 }{
-	{"address space, one page", func(t *testing.T) buffer { return pages(t, 1) }},
-	{"address space, three pages", func(t *testing.T) buffer { return pages(t, 3) }},
+	{"address space, one page", func(t *testing.T) memtest.Buffer { return pages(t, 1) }},
+	{"address space, three pages", func(t *testing.T) memtest.Buffer { return pages(t, 3) }},
 	{"address space, split areas", splitPages},
-	{"bytes, one page", func(*testing.T) buffer { return ofBytes(0x10000, copyuser.PageSize) }},
-	{"bytes, odd start and end", func(*testing.T) buffer { return ofBytes(0x10ff3, 2*copyuser.PageSize+29) }},
-	{"bytes, within a page", func(*testing.T) buffer { return ofBytes(0x10123, 99) }},
+	{"bytes, one page", func(*testing.T) memtest.Buffer { return ofBytes(0x10000, copyuser.PageSize) }},
+	{"bytes, odd start and end", func(*testing.T) memtest.Buffer { return ofBytes(0x10ff3, 2*copyuser.PageSize+29) }},
+	{"bytes, within a page", func(*testing.T) memtest.Buffer { return ofBytes(0x10123, 99) }},
 }
 
-func pages(t *testing.T, n uint64) buffer {
+func pages(t *testing.T, n uint64) memtest.Buffer {
 	m := copyuser.NewAddressSpace()
-	return buffer{m, mapAnon(t, m, n), n * copyuser.PageSize}
+	return memtest.Buffer{Memory: m, Start: mapAnon(t, m, n), N: n * copyuser.PageSize}
 }
 
 // splitPages has an area for each page, with protections that differ in what
 // does not matter to a copy.
-func splitPages(t *testing.T) buffer {
+func splitPages(t *testing.T) memtest.Buffer {
 	b := pages(t, 4)
 	m := b.Memory.(*copyuser.AddressSpace)
 	for i := range copyuser.Addr(4) {
 		if i%2 == 0 {
-			require.NoError(t, m.Mprotect(nil, b.start+i*copyuser.PageSize, copyuser.PageSize,
+			require.NoError(t, m.Mprotect(nil, b.Start+i*copyuser.PageSize, copyuser.PageSize,
 				syscall.PROT_READ|syscall.PROT_WRITE|syscall.PROT_EXEC))
 		}
 	}
@@ -53,8 +45,8 @@ func splitPages(t *testing.T) buffer {
 	return b
 }
 
-func ofBytes(start copyuser.Addr, n int) buffer {
-	return buffer{copyuser.NewBytes(start, make([]byte, n)), start, uint64(n)}
+func ofBytes(start copyuser.Addr, n int) memtest.Buffer {
+	return memtest.Buffer{Memory: copyuser.NewBytes(start, make([]byte, n)), Start: start, N: uint64(n)}
 }
 
 // mapAnon maps n pages of private memory that can be read and written.
@@ -69,222 +61,12 @@ func mapAnon(t testing.TB, m *copyuser.AddressSpace, n uint64) copyuser.Addr {
 	return a
 }
 
-// pattern returns n bytes that differ from their neighbours and are not zero.
-func pattern(n int) []byte {
-	b := make([]byte, n)
-	for i := range b {
-		b[i] = byte(i%251 + 1)
-	}
-	return b
-}
+var pattern = memtest.Pattern
 
-// ends returns lengths around every boundary of a buffer of n bytes.
-func ends(n uint64) (at []uint64) {
-	for _, edge := range []uint64{0, copyuser.PageSize, 2 * copyuser.PageSize, n} {
-		for d := range uint64(21) {
-			if at10 := edge + d; at10 >= 10 && at10-10 <= n+9 {
-				at = append(at, at10-10)
-			}
-		}
-	}
-	return at
-}
+func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }
 
 func TestMemory(t *testing.T) {
 	for _, mem := range memories {
-		t.Run(mem.name, func(t *testing.T) { testMemory(t, mem.make) })
+		t.Run(mem.name, func(t *testing.T) { memtest.Run(t, mem.make) })
 	}
 }
-
-// testMemory is the conformance test of a Memory.
-func testMemory(t *testing.T, make func(*testing.T) buffer) {
-	t.Run("CopyIn", func(t *testing.T) { testCopyIn(t, make(t)) })
-	t.Run("CopyOut", func(t *testing.T) { testCopyOut(t, make(t)) })
-	t.Run("Clear", func(t *testing.T) { testClear(t, make(t)) })
-	t.Run("numbers", func(t *testing.T) { testNumbers(t, make(t)) })
-	t.Run("nowhere", func(t *testing.T) { testNowhere(t, make(t)) })
-	t.Run("before", func(t *testing.T) { testBefore(t, make(t)) })
-	t.Run("Pin", func(t *testing.T) { testPin(t, make(t)) })
-}
-
-// testCopyIn copies from and to every boundary. What lies behind the end of the
-// buffer stops the copy there.
-func testCopyIn(t *testing.T, b buffer) {
-	content := pattern(int(b.n))
-	require.Equal(t, len(content), b.CopyOut(b.start, content))
-	for _, from := range ends(b.n - 1) {
-		for _, to := range ends(b.n) {
-			if to < from || from >= b.n {
-				continue
-			}
-			dst := bytes.Repeat([]byte{0xee}, int(to-from))
-			want := min(to, b.n) - from
-			require.Equal(t, int(want), b.CopyIn(dst, b.start+copyuser.Addr(from)), "from %d to %d", from, to)
-			require.Equal(t, content[from:from+want], dst[:want], "from %d to %d", from, to)
-			require.NotContains(t, dst[want:], content[0], "bytes behind the fault are left alone")
-		}
-	}
-}
-
-func testCopyOut(t *testing.T, b buffer) {
-	for _, from := range ends(b.n - 1) {
-		for _, to := range ends(b.n) {
-			if to < from || from >= b.n {
-				continue
-			}
-			require.Equal(t, b.n, b.Clear(b.start, b.n))
-			src := pattern(int(to - from))
-			want := min(to, b.n) - from
-			require.Equal(t, int(want), b.CopyOut(b.start+copyuser.Addr(from), src), "from %d to %d", from, to)
-			got := all(t, b)
-			require.True(t, zero(got[:from]) && bytes.Equal(src[:want], got[from:from+want]) && zero(got[from+want:]),
-				"from %d to %d", from, to)
-		}
-	}
-}
-
-func testClear(t *testing.T, b buffer) {
-	content := pattern(int(b.n))
-	for _, from := range ends(b.n - 1) {
-		for _, to := range ends(b.n) {
-			if to < from || from >= b.n {
-				continue
-			}
-			require.Equal(t, len(content), b.CopyOut(b.start, content))
-			want := min(to, b.n) - from
-			require.Equal(t, want, b.Clear(b.start+copyuser.Addr(from), to-from), "from %d to %d", from, to)
-			got := all(t, b)
-			require.True(t, bytes.Equal(content[:from], got[:from]) && zero(got[from:from+want]) &&
-				bytes.Equal(content[from+want:], got[from+want:]), "from %d to %d", from, to)
-		}
-	}
-}
-
-// testNumbers stores and loads numbers at every boundary. One that does not fit
-// is a fault and changes nothing.
-func testNumbers(t *testing.T, b buffer) {
-	const v = 0x8877665544332211
-	puts := []struct {
-		width uint64
-		put   func(copyuser.Addr) bool
-	}{
-		{2, func(a copyuser.Addr) bool { return b.PutUint16(a, v&0xffff) }},
-		{4, func(a copyuser.Addr) bool { return b.PutUint32(a, v&0xffffffff) }},
-		{8, func(a copyuser.Addr) bool { return b.PutUint64(a, v) }},
-	}
-	var raw [8]byte
-	binary.LittleEndian.PutUint64(raw[:], v)
-	for _, at := range ends(b.n - 1) {
-		if at >= b.n {
-			continue
-		}
-		a := b.start + copyuser.Addr(at)
-		for _, p := range puts {
-			b.Clear(b.start, b.n)
-			want := make([]byte, b.n)
-			fits := at+p.width <= b.n
-			if fits {
-				copy(want[at:], raw[:p.width])
-			}
-			require.Equal(t, fits, p.put(a), "%d bytes at %d", p.width, at)
-			require.True(t, bytes.Equal(want, all(t, b)), "%d bytes at %d", p.width, at)
-		}
-		b.CopyOut(b.start, pattern(int(b.n)))
-		got, ok := b.GetUint64(a)
-		require.Equal(t, at+8 <= b.n, ok, "at %d", at)
-		if ok {
-			require.Equal(t, binary.LittleEndian.Uint64(pattern(int(b.n))[at:]), got, "at %d", at)
-		} else {
-			require.Zero(t, got)
-		}
-	}
-}
-
-// testNowhere tries addresses that are nobody's.
-func testNowhere(t *testing.T, b buffer) {
-	for _, a := range []copyuser.Addr{
-		0, 0x5ead00000000, copyuser.TaskSizeMax - 8, copyuser.TaskSizeMax, 1 << 47, 0xffff800000000000, ^copyuser.Addr(0),
-	} {
-		require.Zero(t, b.CopyIn(make([]byte, 16), a), "%#x", a)
-		require.Zero(t, b.CopyOut(a, make([]byte, 16)), "%#x", a)
-		require.Zero(t, b.Clear(a, 16), "%#x", a)
-		require.False(t, b.PutUint16(a, 1), "%#x", a)
-		require.False(t, b.PutUint32(a, 1), "%#x", a)
-		require.False(t, b.PutUint64(a, 1), "%#x", a)
-		_, ok := b.GetUint64(a)
-		require.False(t, ok, "%#x", a)
-		for _, write := range []bool{false, true} {
-			_, err := b.Pin(a, 1, write)
-			require.ErrorIs(t, err, syscall.EFAULT, "%#x", a)
-		}
-
-		require.Zero(t, b.CopyIn(nil, a), "nothing can be copied from anywhere")
-		require.Zero(t, b.CopyOut(a, nil))
-		require.Zero(t, b.Clear(a, 0))
-	}
-}
-
-// testBefore tries the byte before the buffer: nothing is copied, though the
-// rest is there.
-func testBefore(t *testing.T, b buffer) {
-	a := b.start - 1
-	require.Zero(t, b.CopyIn(make([]byte, 8), a))
-	require.Zero(t, b.CopyOut(a, pattern(8)))
-	require.Zero(t, b.Clear(a, 8))
-	require.False(t, b.PutUint64(a, 1))
-	_, ok := b.GetUint64(a)
-	require.False(t, ok)
-	require.True(t, zero(all(t, b)))
-}
-
-func testPin(t *testing.T, b buffer) {
-	content := pattern(int(b.n))
-	b.CopyOut(b.start, content)
-	for _, write := range []bool{false, true} {
-		pin, err := b.Pin(b.start, b.n, write)
-		require.NoError(t, err)
-		first := int64(b.start.PageOffset())
-		last := b.start + copyuser.Addr(b.n-1)
-		require.Len(t, pin.Pages(), int((last>>copyuser.PageShift)-(b.start>>copyuser.PageShift))+1)
-
-		got := make([]byte, b.n)
-		n, err := pin.ReadAt(got, first)
-		require.NoError(t, err)
-		require.Equal(t, len(got), n)
-		require.True(t, bytes.Equal(content, got))
-
-		_, err = pin.WriteAt([]byte("by the device"), first+3)
-		require.NoError(t, err)
-		seen := make([]byte, 13)
-		b.CopyIn(seen, b.start+3)
-		require.Equal(t, "by the device", string(seen))
-		b.CopyOut(b.start, content)
-		_, err = pin.ReadAt(seen, first+3)
-		require.NoError(t, err)
-		require.Equal(t, content[3:16], seen)
-
-		pin.Unpin()
-		_, err = pin.ReadAt(seen, first)
-		require.ErrorIs(t, err, copyuser.ErrUnpinned)
-		_, err = pin.WriteAt(seen, first)
-		require.ErrorIs(t, err, copyuser.ErrUnpinned)
-	}
-	none, err := b.Pin(b.start, 0, true)
-	require.NoError(t, err)
-	require.Empty(t, none.Pages())
-
-	_, err = b.Pin(b.start, b.n+copyuser.PageSize, false)
-	require.ErrorIs(t, err, syscall.EFAULT, "a page too many")
-	_, err = b.Pin(b.start-copyuser.PageSize, b.n, false)
-	require.ErrorIs(t, err, syscall.EFAULT, "a page too early")
-}
-
-// all returns the whole buffer.
-func all(t *testing.T, b buffer) []byte {
-	t.Helper()
-	got := make([]byte, b.n)
-	require.Equal(t, len(got), b.CopyIn(got, b.start))
-	return got
-}
-
-func zero(b []byte) bool { return len(bytes.Trim(b, "\x00")) == 0 }

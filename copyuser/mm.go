@@ -63,7 +63,7 @@ type AddressSpace struct {
 	pinnedPages atomic.Int64
 }
 
-var _ Memory = (*AddressSpace)(nil)
+var _ MM = (*AddressSpace)(nil)
 
 // NewAddressSpace returns an empty address space with one user.
 func NewAddressSpace() *AddressSpace {
@@ -136,8 +136,9 @@ func (m *AddressSpace) atOrBelow(a Addr) (found *Area) {
 	return found
 }
 
-// next returns the first area that ends behind a: find_vma.
-func (m *AddressSpace) next(a Addr) (found *Area) {
+// FindVMA models find_vma in mm/mmap.c: it returns the first area that ends
+// behind a, or nil. The caller keeps the areas as they are.
+func (m *AddressSpace) FindVMA(a Addr) (found *Area) {
 	if found = m.Find(a); found != nil {
 		return found
 	}
@@ -150,7 +151,7 @@ func (m *AddressSpace) next(a Addr) (found *Area) {
 
 // within returns the areas that overlap [start, end), in order.
 func (m *AddressSpace) within(start, end Addr) []*Area {
-	first := m.next(start)
+	first := m.FindVMA(start)
 	if first == nil || first.Start >= end {
 		return nil
 	}

@@ -17,10 +17,12 @@ type IO interface {
 // long as anyone holds it. Accesses of one page of memory are atomic against
 // each other.
 type Page struct {
-	mu   sync.Mutex
-	data *[PageSize]byte // nil if io is not
-	io   IO
-	_    [32]byte // no two locks in one cache line
+	mu     sync.Mutex
+	shared bool            // data is a frame of somebody else's; see Share
+	data   *[PageSize]byte // nil if io is not
+	io     IO
+	others []*[PageSize]byte // frames beside data
+	// A lock is alone in its cache line: the above is 64 bytes long.
 }
 
 // NewPage returns a page of zeros.
@@ -64,6 +66,9 @@ func (p *Page) storeUnlock(off int, src []byte) {
 		return
 	}
 	copy(p.data[off:off+len(src)], src)
+	for _, f := range p.others {
+		copy(f[off:off+len(src)], src)
+	}
 	p.mu.Unlock()
 }
 
@@ -74,6 +79,9 @@ func (p *Page) clearUnlock(off, n int) {
 		return
 	}
 	clear(p.data[off : off+n])
+	for _, f := range p.others {
+		clear(f[off : off+n])
+	}
 	p.mu.Unlock()
 }
 

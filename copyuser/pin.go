@@ -28,6 +28,25 @@ var (
 // NewPin returns a pin of those pages, for another implementation of Memory.
 func NewPin(pages []*Page) *Pin { return &Pin{pages: pages} }
 
+// PinPages returns a pin of those pages that PinnedPages counts, for another
+// implementation of MM that is built on m.
+func (m *AddressSpace) PinPages(pages []*Page) *Pin {
+	m.pinnedPages.Add(int64(len(pages)))
+	return &Pin{pages: pages, account: &m.pinnedPages}
+}
+
+// NewIOPages returns n pages whose loads and stores go to what io returns for
+// each. They lie side by side, so that many are not much work for the garbage
+// collector.
+func NewIOPages(n int, io func(i int) IO) []*Page {
+	run, pages := make([]Page, n), make([]*Page, n)
+	for i := range run {
+		run[i].io = io(i)
+		pages[i] = &run[i]
+	}
+	return pages
+}
+
 // Pages returns the pinned pages in order. The slice is the pin's.
 func (p *Pin) Pages() []*Page { return p.pages }
 
@@ -104,7 +123,7 @@ func (m *AddressSpace) pin(from Addr, n uint64, flags gup) (*Pin, error) {
 	if last >= TaskSizeMax {
 		return nil, rule.PinRange
 	}
-	p := &Pin{account: &m.pinnedPages}
+	var pages []*Page
 	for a := from.PageDown(); a <= last; a += PageSize {
 		page := m.gupFast(a, flags.write)
 		if page == nil {
@@ -113,10 +132,9 @@ func (m *AddressSpace) pin(from Addr, n uint64, flags gup) (*Pin, error) {
 				return nil, err
 			}
 		}
-		p.pages = append(p.pages, page)
+		pages = append(pages, page)
 	}
-	m.pinnedPages.Add(int64(len(p.pages)))
-	return p, nil
+	return m.PinPages(pages), nil
 }
 
 // gupFast models gup_fast_pte_range in mm/gup.c: it takes the page that the

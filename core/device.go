@@ -39,6 +39,9 @@ type Device struct {
 	// device is registered on sets it.
 	Kernel *spec.Kernel
 
+	// Sysfs is what sysfs tells beside the above.
+	Sysfs SysfsInfo
+
 	Driver any // the driver's own struct around it
 
 	handlersLock trace.RWSem // event_handler_rwsem

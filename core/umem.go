@@ -39,7 +39,7 @@ type Umem struct {
 
 	Writable bool // pinned for writing
 
-	mm *copyuser.AddressSpace
+	mm copyuser.MM
 }
 
 // NumPages returns how many pages of 4 KiB the memory touches
@@ -98,7 +98,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 
 // pinUser pins whole pages: of a buffer without a length but inside of a page
 // there is one.
-func pinUser(t *trace.Task, k *spec.Kernel, mm *copyuser.AddressSpace, from copyuser.Addr, size uint64, access uint32) (*copyuser.Pin, error) {
+func pinUser(t *trace.Task, k *spec.Kernel, mm copyuser.MM, from copyuser.Addr, size uint64, access uint32) (*copyuser.Pin, error) {
 	if t.Fail(trace.Pin, "pin_user_pages_fast") {
 		return nil, rule.UmemNoMemory
 	}

@@ -48,7 +48,7 @@ type UmemODP struct {
 
 	mutex     trace.Mutex // umem_mutex
 	dma       DMA
-	mm        *copyuser.AddressSpace
+	mm        copyuser.MM
 	notifier  copyuser.IntervalNotifier
 	pageShift uint
 }

@@ -9,5 +9,6 @@
 // a driver nor a standard method: those are in packages methods and
 // drivers/…, which give it Definitions.
 //
-// Left out are SIGIO on event files (fasync), sysfs and netlink.
+// Left out are SIGIO on event files (fasync) and netlink. What sysfs shows of a
+// machine is made by package interpose/sysfs.
 package kernel

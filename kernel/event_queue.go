@@ -16,6 +16,9 @@ type EventQueue struct {
 	closed bool // no event will come any more
 	events list.List
 	wait   process.WaitQueue
+
+	shown int  // events that a reader sees elsewhere; see Show
+	stale bool // one of them is gone
 }
 
 // event is a struct ib_uverbs_event. It is in the queue and, where it belongs
@@ -25,6 +28,7 @@ type event struct {
 	size    int
 	counter *uint32 // of the object, counts events read; nil for none
 
+	shown   bool
 	inQueue *list.Element
 	inObj   *list.Element
 	obj     *EventList
@@ -40,7 +44,8 @@ func (l *EventList) Len() int { return l.list.Len() }
 func (q *EventQueue) init() {
 	q.lock.Name = "ev_queue.lock"
 	q.events.Init()
-	q.closed = false
+	q.closed, q.shown, q.stale = false, 0, false
+	q.wait.Tell(nil)
 }
 
 // push adds an event and wakes who waits. A closed queue takes none, and one
@@ -62,6 +67,10 @@ func (q *EventQueue) push(t *trace.Task, e *event) {
 // remove takes the event out of both lists. The caller holds the lock.
 func (q *EventQueue) remove(e *event) {
 	q.events.Remove(e.inQueue)
+	if e.shown {
+		q.shown--
+		q.stale = true
+	}
 	if e.obj != nil {
 		e.obj.list.Remove(e.inObj)
 	}
@@ -132,16 +141,22 @@ func (q *EventQueue) read(task *process.Task, filp *process.File, buf copyuser.A
 		q.lock.Unlock(t)
 		return 0, rule.EventShort
 	}
-	e := q.events.Front().Value.(*event)
-	q.remove(e)
-	if e.counter != nil {
-		*e.counter++
-	}
+	e := q.take()
 	q.lock.Unlock(t)
 	if !copyuser.CopyToUser(t, task.Mem, buf, e.desc[:size]) {
 		return 0, rule.EventFault
 	}
 	return int64(size), nil
+}
+
+// take removes the oldest event as read. The caller holds the lock.
+func (q *EventQueue) take() *event {
+	e := q.events.Front().Value.(*event)
+	q.remove(e)
+	if e.counter != nil {
+		*e.counter++
+	}
+	return e
 }
 
 // poll models ib_uverbs_event_poll.

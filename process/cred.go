@@ -65,7 +65,12 @@ type Cred struct {
 func Root() *Cred { return &Cred{Permitted: FullCaps, Effective: FullCaps} }
 
 // Cred models current_cred: the credentials as they are now.
-func (p *Process) Cred() *Cred { return p.cred.Load() }
+func (p *Process) Cred() *Cred {
+	if p.host != nil {
+		return p.host.Cred()
+	}
+	return p.cred.Load()
+}
 
 // Capable models capable in kernel/capability.c.
 func (p *Process) Capable(c Cap) bool { return p.Cred().Effective.Has(c) }

@@ -129,6 +129,9 @@ func (d *fdTable) dup(from *fdTable) {
 // taken without a lock: a file whose last reference goes in between has left
 // the table, which is looked at again.
 func (t *Task) Fget(fd int) *File {
+	if t.host != nil {
+		return t.host.Fget(t, fd)
+	}
 	for {
 		f := t.files.lookup(fd)
 		if f == nil || f.GetNotZero() {
@@ -143,26 +146,45 @@ func (t *Task) GetUnusedFD(cloexec bool) (int, error) {
 	if t.Trace.Fail(trace.FD, "get_unused_fd_flags") {
 		return -1, rule.FDNoneFree
 	}
+	fd, err := t.allocFD(cloexec)
+	if err != nil {
+		return -1, err
+	}
+	t.Trace.Note(trace.Handle, "fd", uint64(fd), 1, 0)
+	return fd, nil
+}
+
+func (t *Task) allocFD(cloexec bool) (int, error) {
+	if t.host != nil {
+		return t.host.GetUnusedFD(t, cloexec)
+	}
 	fd := t.files.alloc(0, t.Rlimit(RLIMIT_NOFILE), cloexec)
 	if fd < 0 {
 		return -1, rule.FDNoneFree
 	}
-	t.Trace.Note(trace.Handle, "fd", uint64(fd), 1, 0)
 	return fd, nil
 }
 
 // PutUnusedFD models put_unused_fd in fs/file.c: it gives a reserved descriptor
 // back.
 func (t *Task) PutUnusedFD(fd int) {
-	t.files.mu.Lock()
-	t.files.free(fd)
-	t.files.mu.Unlock()
+	if t.host != nil {
+		t.host.PutUnusedFD(t, fd)
+	} else {
+		t.files.mu.Lock()
+		t.files.free(fd)
+		t.files.mu.Unlock()
+	}
 	t.Trace.Note(trace.Handle, "fd", uint64(fd), 0, 0)
 }
 
 // FDInstall models fd_install in fs/file.c: a reserved descriptor gets its
 // file, whose reference it takes over.
 func (t *Task) FDInstall(fd int, f *File) {
+	if t.host != nil {
+		t.host.FDInstall(t, fd, f)
+		return
+	}
 	t.files.mu.Lock()
 	defer t.files.mu.Unlock()
 	if !t.files.open[fd] || t.files.lookup(fd) != nil {

@@ -16,7 +16,7 @@ func (t *Task) Fork() (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	child := newProcess(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), NetNS: t.NetNS(), Trace: t.Trace}, mem)
+	child := New(t.vfs, Options{Cred: &cred, Limits: &limits, Cgroup: t.Cgroup(), NetNS: t.NetNS(), Trace: t.Trace, Mem: mem})
 	child.files.dup(&t.files)
 	return child, nil
 }

@@ -55,6 +55,9 @@ func (p *Process) Rlimit(r Resource) uint64 { return p.Getrlimit(r).Cur }
 
 // Getrlimit models getrlimit(2).
 func (p *Process) Getrlimit(r Resource) Rlimit {
+	if p.host != nil {
+		return p.host.Rlimit(r)
+	}
 	limits := p.limits.Load()
 	if l := limits.of(r); l != nil {
 		return *l

@@ -23,6 +23,8 @@ type Options struct {
 	NetNS  *NetNS      // nil is InitNet
 	Trace  *trace.Task // what the main task reports to
 	PID    int         // 0 is the next free number
+	Mem    copyuser.MM // nil is a new AddressSpace
+	Host   Host        // nil for a simulated process
 }
 
 var lastPID atomic.Int64
@@ -32,9 +34,10 @@ var lastPID atomic.Int64
 // task; several goroutines may make them at once.
 type Process struct {
 	PID int
-	Mem *copyuser.AddressSpace // its memory; Exec replaces it
+	Mem copyuser.MM // its memory; Exec replaces it
 
 	vfs    VFS
+	host   Host
 	cred   atomic.Pointer[Cred]
 	limits atomic.Pointer[Limits]
 	cgroup atomic.Pointer[Cgroup]
@@ -49,12 +52,8 @@ type Process struct {
 	left    *sync.Cond    // of mu: a system call returned while exiting
 }
 
-// New returns a process with an empty memory, no descriptors, and one task.
+// New returns a process without descriptors that has one task.
 func New(vfs VFS, opts Options) *Process {
-	return newProcess(vfs, opts, copyuser.NewAddressSpace())
-}
-
-func newProcess(vfs VFS, opts Options, mem *copyuser.AddressSpace) *Process {
 	if opts.Cred == nil {
 		opts.Cred = Root()
 	}
@@ -71,7 +70,10 @@ func newProcess(vfs VFS, opts Options, mem *copyuser.AddressSpace) *Process {
 	if opts.PID == 0 {
 		opts.PID = int(lastPID.Add(1))
 	}
-	p := &Process{PID: opts.PID, Mem: mem, vfs: vfs, killed: make(chan struct{})}
+	if opts.Mem == nil {
+		opts.Mem = copyuser.NewAddressSpace()
+	}
+	p := &Process{PID: opts.PID, Mem: opts.Mem, vfs: vfs, host: opts.Host, killed: make(chan struct{})}
 	p.left = sync.NewCond(&p.mu)
 	limits := *opts.Limits
 	p.cred.Store(opts.Cred)
@@ -106,6 +108,7 @@ func (p *Process) SetCgroup(g *Cgroup) { p.cgroup.Store(g) }
 type Task struct {
 	*Process
 	Trace *trace.Task
+	Call  any // what the process's host has to know of the system call that it is in
 
 	depth  atomic.Int32  // system calls that it is in
 	signal chan struct{} // a signal waits for the system call that it is in

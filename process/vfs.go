@@ -27,6 +27,16 @@ func (t *Task) Open(path string, flags int) (int, error) {
 	return fd, nil
 }
 
+// OpenFile is the part of Open that makes the file, for who gives it a descriptor
+// in another way. Flags are those of open(2) without O_CLOEXEC. Its errors are
+// those of the VFS.
+func (t *Task) OpenFile(path string, flags int) (*File, error) {
+	t.enter()
+	defer t.leave()
+	f, err := t.vfs.Open(t, path, flags)
+	return f, interrupted(err)
+}
+
 // maxRWCount is how much one read or write takes: MAX_RW_COUNT,
 // include/linux/fs.h.
 const maxRWCount = math.MaxInt32 &^ (copyuser.PageSize - 1)

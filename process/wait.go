@@ -14,17 +14,31 @@ const ERESTARTSYS = syscall.Errno(512)
 type WaitQueue struct {
 	mu   sync.Mutex
 	wake chan struct{} // closed by the next WakeUp; nil if nobody waits
+	tell func()
 }
 
 // WakeUp models wake_up_interruptible: it wakes all who wait, so that they look
 // at their condition again.
 func (q *WaitQueue) WakeUp() {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	tell := q.tell
 	if q.wake != nil {
 		close(q.wake)
 		q.wake = nil
 	}
+	q.mu.Unlock()
+	if tell != nil {
+		tell()
+	}
+}
+
+// Tell has tell called by every WakeUp, in place of what was before; nil is
+// nobody. It models an entry with a function of its own
+// (init_waitqueue_func_entry).
+func (q *WaitQueue) Tell(tell func()) {
+	q.mu.Lock()
+	q.tell = tell
+	q.mu.Unlock()
 }
 
 // next returns a channel that the next WakeUp closes.

@@ -1,5 +1,7 @@
 package spec
 
+//go:generate go run members_gen.go
+
 import (
 	"reflect"
 	"strings"
@@ -29,3 +31,18 @@ var cNames = func() map[reflect.Type]string {
 	}
 	return m
 }()
+
+// StructName returns the name of the C struct of a Go struct as an attribute's
+// CType has it, "" if t is no struct of this package's.
+func StructName(t reflect.Type) string {
+	if c := cNames[t]; c != "" {
+		return "struct " + c
+	}
+	return ""
+}
+
+// Members returns the names of a C struct's members, in the order of the Go
+// struct's fields other than "_", by the name that an attribute's CType has. It
+// returns nil for a struct that is not known. The caller must not change what
+// it gets.
+func Members(ctype string) []string { return memberNames[strings.TrimPrefix(ctype, "struct ")] }

@@ -291,3 +291,27 @@ ENUM_IN, one of 4
 RAW_FD
 `, b.String())
 }
+
+// The names of members are those of the Go structs' fields, one for one.
+func TestMembers(t *testing.T) {
+	for c, typ := range wireTypes() {
+		var want []string
+		for i := range typ.NumField() {
+			if f := typ.Field(i); f.Name != "_" {
+				want = append(want, plain(f.Name))
+			}
+		}
+		var got []string
+		for _, m := range Members("struct " + c) {
+			got = append(got, plain(m))
+		}
+		require.Equal(t, want, got, c)
+	}
+	require.Nil(t, Members("struct no_such_struct"))
+	require.Equal(t, []string{"cqn", "reserved"}, Members("struct mlx5_ib_create_cq_resp"))
+}
+
+func TestStructName(t *testing.T) {
+	require.Equal(t, "struct ib_uverbs_qp_cap", StructName(reflect.TypeFor[QPCap]()))
+	require.Empty(t, StructName(reflect.TypeFor[layout]()))
+}

@@ -13,6 +13,11 @@ type Write struct {
 	// handlers of extended commands check for themselves.
 	ReqSize, RespSize uint8
 
+	// ReqType and RespType are the C types of the core's parts, which an
+	// array may follow: "struct ib_uverbs_create_cq". RespType is "" without a
+	// response.
+	ReqType, RespType string
+
 	HasUdata bool // what follows the core's part is the driver's
 	HasResp  bool // the request begins with the address of the response
 

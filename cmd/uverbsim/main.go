@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 
+	"uverbsim/interpose/ptrace"
+	"uverbsim/interpose/seccomp"
 	"uverbsim/sim_test/device"
 	"uverbsim/sim_test/guest"
 )
@@ -14,6 +16,10 @@ import (
 func main() {
 	guest.ServeInit()
 	device.ServeAgent()
+	ptrace.ServeLauncher()
+	if len(os.Args) > 1 && os.Args[1] == launchArgument {
+		os.Exit(seccomp.Main(os.Args[2:]))
+	}
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
@@ -22,7 +28,8 @@ func main() {
 var errDiffers = errors.New("answers differ")
 
 // run returns the exit status: 1 for errDiffers, 2 for a command that could
-// not do its work.
+// not do its work, 3 if this machine lacks what it needs, and what a shell says of a
+// program that could not be started.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
 	root.SetArgs(args)
@@ -37,5 +44,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return 1
 	}
 	fmt.Fprintln(stderr, "uverbsim:", err)
+	var missing *seccomp.Missing
+	var start *seccomp.StartError
+	switch {
+	case errors.As(err, &missing):
+		return 3
+	case errors.As(err, &start):
+		return start.Status
+	}
 	return 2
 }

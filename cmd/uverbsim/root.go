@@ -6,6 +6,8 @@ import "github.com/spf13/cobra"
 // its own.
 var commands = []func() *cobra.Command{
 	newDemoCmd,
+	newRunCmd,
+	newServeCmd,
 	newReplayCmd,
 	newTraceCmd,
 	newRecordCmd,

@@ -5,6 +5,7 @@ import (
 
 	"uverbsim/copyuser"
 	"uverbsim/drivers/mlx5/hw"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // bar is the device's address range, BAR 0, as far as users can map it: pages
@@ -121,6 +122,12 @@ func (c clockPage) Load(off int, dst []byte) {
 	var b [8]byte
 	be.PutUint64(b[:], c())
 	copy(dst, b[off:])
+}
+
+// Poll puts the counter as it is now where a load of the program finds it.
+func (c clockPage) Poll(frame *[copyuser.PageSize]byte) (rang bool) {
+	words.Store64(frame[:], 0, c())
+	return false
 }
 
 // Store is lost: the page is never mapped for writing.

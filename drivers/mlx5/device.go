@@ -46,6 +46,12 @@ type Config struct {
 	// (the driver's parameters io_eq_size and event_eq_size); 1024 and 4096 if
 	// zero.
 	IOEQSize, EventEQSize int
+	// PCI is where the adapter is on the bus and what the bus calls it; nil is
+	// the recorded device's function, in the first domain that no other device of
+	// the machine has.
+	PCI *core.PCIFunction
+	// Netdev is the name of the network device on the port, "eth0" if empty.
+	Netdev string
 	// Clock is the adapter's free-running counter, which users can map and
 	// completions are stamped with. Nil counts how often it was read.
 	Clock func() uint64
@@ -67,6 +73,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MTU == 0 {
 		c.MTU = 1500
+	}
+	if c.Netdev == "" {
+		c.Netdev = "eth0"
 	}
 	if c.Addrs == nil {
 		c.Addrs = []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, 1})}
@@ -100,6 +109,7 @@ type Device struct {
 	bar       *bar
 	clockInfo *copyuser.Page
 	mac       [6]byte
+	fwPages   int          // priv.fw_pages
 	addrs     []netip.Addr // of the network device, by the index of their GIDs
 	carrier   atomic.Bool  // of the network device
 
@@ -141,6 +151,9 @@ type Device struct {
 // drivers/infiniband/hw/mlx5/main.c, as far as users see what they do.
 func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	cfg = cfg.withDefaults()
+	if cfg.PCI == nil {
+		cfg.PCI = newPCIFunction(m)
+	}
 	d := &Device{cfg: cfg, machine: m, Bus: new(Bus), compEQs: make([]atomic.Pointer[compEQ], cfg.CompVectors)}
 	d.compLock.Name, d.slowPathMutex.Name = "comp_lock", "slow_path_mutex"
 	d.rl.lock.Name, d.delayDropLock.Name, d.flows.lock.Name = "rl_lock", "delay_drop.lock", "flow_db.lock"
@@ -187,6 +200,7 @@ func (d *Device) boot(t *trace.Task) error {
 		for range n {
 			addrs = append(addrs, d.Bus.Map([]*copyuser.Page{copyuser.NewPage()}))
 		}
+		d.fwPages += n
 		return addrs
 	})
 }
@@ -286,7 +300,7 @@ func (d *Device) stageCaps(t *trace.Task) error {
 		return err
 	}
 	d.IB.Attr.ODP = kernelODPCaps(d.IB.Attr.ODP)
-	return nil
+	return d.initSysfs(t)
 }
 
 // Step lets the adapter's oldest event through and runs the interrupt handlers

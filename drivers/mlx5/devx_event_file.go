@@ -56,17 +56,25 @@ const cookieSize = 8
 // deliver_event in drivers/infiniband/hw/mlx5/devx.c.
 func (s *devxSubscription) deliver(t *trace.Task, eqe []byte) {
 	defer t.EnterInlined(moduleIB, "deliver_event").Leave()
+	if s.queue(t, eqe) {
+		s.file.wait.WakeUp()
+	}
+}
+
+// queue is the part of deliver under the file's lock. It says whether there is
+// something new to read.
+func (s *devxSubscription) queue(t *trace.Task, eqe []byte) bool {
 	f := s.file
 	f.lock.Lock(t)
 	defer f.lock.Unlock(t)
 	switch {
 	case f.omitData && (s.queued || f.destroyed):
-		return
+		return false
 	case !f.omitData && t.Fail(trace.Alloc, "devx_async_event_data"):
 		f.overflow = true
-		return
+		return false
 	case f.destroyed:
-		return
+		return false
 	}
 	e := devxEvent{data: make([]byte, cookieSize, cookieSize+hw.EQESize)}
 	le.PutUint64(e.data, s.cookie)
@@ -76,7 +84,7 @@ func (s *devxSubscription) deliver(t *trace.Task, eqe []byte) {
 		e.data = append(e.data, eqe...)
 	}
 	f.pending = append(f.pending, e)
-	f.wait.WakeUp()
+	return true
 }
 
 // ready says whether a read would not wait.

@@ -13,7 +13,7 @@ type userDBPage struct {
 	umem     umem
 	userVirt uint64
 	refcnt   int
-	mm       *copyuser.AddressSpace
+	mm       copyuser.MM
 }
 
 // doorbell is a struct mlx5_db: where an object's doorbell record is.
@@ -52,7 +52,7 @@ func (c *ucontext) mapDBUser(task *process.Task, virt uint64, db *doorbell) erro
 }
 
 // dbPage finds a page that the context has. The last pinned comes first.
-func (c *ucontext) dbPage(mm *copyuser.AddressSpace, virt uint64) *userDBPage {
+func (c *ucontext) dbPage(mm copyuser.MM, virt uint64) *userDBPage {
 	for i := len(c.dbPages) - 1; i >= 0; i-- {
 		if p := c.dbPages[i]; p.mm == mm && p.userVirt == virt {
 			return p

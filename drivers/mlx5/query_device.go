@@ -236,7 +236,7 @@ func (d *Device) fillDeviceAttr(t *trace.Task, props *core.DeviceAttr) error {
 		return err
 	}
 	props.FwVer = fwRevMajor<<32 | fwRevMinor<<16 | fwRevSubminor
-	props.VendorPartID, props.HwVer = pciDeviceID, pciRevision
+	props.VendorPartID, props.HwVer = uint32(d.cfg.PCI.Device), uint32(d.cfg.PCI.Revision)
 
 	props.DeviceCapFlags = spec.IB_UVERBS_DEVICE_CHANGE_PHY_PORT | spec.IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT |
 		spec.IB_UVERBS_DEVICE_SYS_IMAGE_GUID | spec.IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | c.flags(deviceCapFlags)

@@ -142,6 +142,7 @@ func New(cfg Config) (*core.Device, kernel.Definitions) {
 		GIDs:        gidTable(&cfg),
 		ResolveAddr: net.resolve,
 		Kernel:      d.kernel,
+		Sysfs:       d.sysfsInfo(&cfg),
 		Driver:      d,
 	}
 	d.reserveMAD()

@@ -39,7 +39,8 @@ func (b *buffer) reaches(n uint64) bool {
 }
 
 // put writes p at an offset of the queue by DMA, in one write for each page that
-// it touches.
+// it touches. Of an entry the last byte says whose it is; Memory sees to it that
+// who sees that byte sees the whole entry.
 func (d *Device) put(what string, b *buffer, off uint64, p []byte) error {
 	if !b.reaches(off + uint64(len(p))) {
 		return errOutside
@@ -69,16 +70,6 @@ func (d *Device) get(what string, b *buffer, off uint64, p []byte) error {
 		p, off = p[n:], off+n
 	}
 	return nil
-}
-
-// putOwned writes an entry of a queue: all but its last byte, which says whose
-// the entry is, and then that byte, so that who sees it sees the whole entry.
-func (d *Device) putOwned(what string, b *buffer, off uint64, entry []byte) error {
-	last := len(entry) - 1
-	if err := d.put(what, b, off, entry[:last]); err != nil {
-		return err
-	}
-	return d.put(what, b, off+uint64(last), entry[last:])
 }
 
 // pas is where the page addresses begin in the commands that make queues.

@@ -19,7 +19,7 @@ var (
 
 	cqc = struct {
 		status, cqeSize, collapsed, ignoreOverrun, periodMode, apu, st, pageOffset, logSize, uarPage, period, maxCount, eqn, logPageSize,
-		lastNotified, lastSolicit, consumer, producer, doorbell ifc.Field
+		lastNotified, lastSolicit, consumer, producer, doorbell, recordUMEM ifc.Field
 	}{
 		status:        ifc.Must("cqc").Field("status"),
 		cqeSize:       ifc.Must("cqc").Field("cqe_sz"),
@@ -40,6 +40,7 @@ var (
 		consumer:      ifc.Must("cqc").Field("consumer_counter"),
 		producer:      ifc.Must("cqc").Field("producer_counter"),
 		doorbell:      ifc.Must("cqc").Field("dbr_addr"),
+		recordUMEM:    ifc.Must("cqc").Field("dbr_umem_valid"),
 	}
 )
 
@@ -120,6 +121,7 @@ func createCQ(d *Device, c *command) *refusal {
 		return r
 	}
 	q.n = n
+	d.markUnarmed(q)
 	if q.eq != nil {
 		q.eq.cqs++
 	}
@@ -360,7 +362,7 @@ func (d *Device) putCQE(q *cq, c *Completion) error {
 	case ifc.CQE_STRIDE_128_PAD:
 		b = d.entry[:]
 	}
-	if err := d.putOwned("cqe", &q.buf, at, b); err != nil {
+	if err := d.put("cqe", &q.buf, at, b); err != nil {
 		return err
 	}
 	q.pi = (q.pi + 1) & bits24

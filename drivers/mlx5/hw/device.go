@@ -14,6 +14,9 @@ type Addr = uint64
 // Memory is what the device reaches by DMA. An error means that the address is
 // not the device's to reach; nothing is transferred then. A call comes while
 // the device holds its own lock, so it must not call the device.
+//
+// Who looks at the memory meanwhile must not see the last byte of a write of at
+// most 128 bytes before the others: it hands an entry of a queue over.
 type Memory interface {
 	ReadAt(p []byte, addr Addr) error
 	WriteAt(p []byte, addr Addr) error
@@ -88,7 +91,9 @@ type Device struct {
 	port     port
 	regs     map[uint16][]byte // registers that were written
 	objects  [numKinds]numbers
-	owned    map[uint16]int // live objects by uid
+	owned    map[uint16]int        // live objects by uid
+	users    map[uint32]*pageUsers // of register pages, by number
+	polled   map[uint32]bool       // register pages that are
 	memory   deviceMemory
 	chunk    [umrChunk]byte    // of a list that a work request points to
 	events   []pending         // not delivered yet, oldest first
@@ -114,7 +119,7 @@ func New(cfg Config) *Device {
 	if cfg.Fabric == nil {
 		cfg.Fabric = NewFabric(Link{})
 	}
-	d := &Device{cfg: cfg, fabric: cfg.Fabric, wake: make(chan struct{}, 1)}
+	d := &Device{cfg: cfg, fabric: cfg.Fabric, wake: make(chan struct{}, 1), polled: map[uint32]bool{}}
 	if d.memory.bar = cfg.BAR; cfg.BAR == nil {
 		d.memory.bar = pagedMemory{}
 	}
@@ -144,6 +149,7 @@ func (d *Device) release() {
 		d.objects[k] = newNumbers(kind(k), d.cfg.Profile)
 	}
 	d.owned = map[uint16]int{}
+	d.users = map[uint32]*pageUsers{}
 	d.resetPort()
 	d.memory.icm, d.memory.taken = pagedMemory{}, nil
 	d.events = nil

@@ -510,8 +510,7 @@ func TestTraceOfDMA(t *testing.T) {
 	r.cfg.Trace = trace.NewTask(0, s)
 	require.NoError(t, r.Complete(cqn, Completion{}))
 	entry := []trace.Event{
-		{Kind: trace.DMA, Name: "cqe", A: cqBuffer, B: 63},
-		{Kind: trace.DMA, Name: "cqe", A: cqBuffer + 63, B: 1},
+		{Kind: trace.DMA, Name: "cqe", A: cqBuffer, B: 64},
 	}
 	require.Equal(t, entry, s.notes)
 	s.notes = nil

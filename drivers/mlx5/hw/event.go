@@ -123,12 +123,11 @@ func (d *Device) Run(stop <-chan struct{}) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		d.fabric.follow()
-		d.Drain()
+		d.Turn()
 		timer.Stop()
 		var expired <-chan time.Time
-		if at, ok := d.NextDeadline(); ok {
-			timer.Reset(at - d.fabric.Now())
+		if in, ok := d.Due(); ok {
+			timer.Reset(in)
 			expired = timer.C
 		}
 		select {
@@ -139,6 +138,31 @@ func (d *Device) Run(stop <-chan struct{}) {
 		}
 	}
 }
+
+// Turn is what Run does between two waits, for a caller with a loop of its own: it
+// moves the fabric's clock to the time of day and steps until there is nothing
+// left to do, on the caller's goroutine. It says whether there was anything.
+func (d *Device) Turn() (busy bool) {
+	d.fabric.follow()
+	return d.Drain() > 0
+}
+
+// Due returns how long it takes until something happens that only time brings
+// about; ok is false if nothing is waited for. The clock must follow the time of
+// day, as Run and Turn have it do.
+func (d *Device) Due() (in time.Duration, ok bool) {
+	at, ok := d.NextDeadline()
+	if !ok {
+		return 0, false
+	}
+	d.fabric.follow()
+	return max(0, at-d.fabric.Now()), true
+}
+
+// Wake returns a channel that is sent to when there may be something to do: a
+// command, a store to a register or another device has brought it. Run takes from
+// it, so that only one can wait.
+func (d *Device) Wake() <-chan struct{} { return d.wake }
 
 // Pending returns how many events wait for Step.
 func (d *Device) Pending() int {
@@ -180,7 +204,7 @@ func (d *Device) writeEQE(e *eq, event *EQE) bool {
 	entry := d.entry[:EQESize]
 	event.encode(entry, uint8(e.pi>>e.logSize&1))
 	at := uint64(e.pi&(1<<e.logSize-1)) * EQESize
-	if err := d.putOwned("eqe", &e.buf, at, entry); err != nil {
+	if err := d.put("eqe", &e.buf, at, entry); err != nil {
 		e.status = ifc.MLX5_EQC_STATUS_EQ_WRITE_FAILURE
 		return false
 	}

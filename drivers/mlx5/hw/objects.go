@@ -171,6 +171,7 @@ func (d *Device) add(k kind, uid uint16, as any) (uint32, *refusal) {
 		return 0, limitReached
 	}
 	ns.live[n] = object{uid: uid, as: as}
+	d.enlist(as)
 	d.owned[uid]++
 	return n, nil
 }
@@ -180,6 +181,7 @@ func (d *Device) remove(k kind, n uint32) {
 	ns := &d.objects[k]
 	o := ns.live[n]
 	delete(ns.live, n)
+	d.delist(o.as)
 	heap.Push(&ns.of(o.uid).free, n)
 	d.owned[o.uid]--
 }

@@ -24,6 +24,7 @@ type end struct {
 	noRQ          bool  // its receives are those of a shared queue
 	kind          uint8 // service
 	gid           [16]byte
+	frame         *[uarPageSize]byte // its register page, if that is polled
 }
 
 // Where what lies, from the base on.
@@ -326,6 +327,10 @@ func (e *end) postRaw(b []byte) uint16 {
 
 func (e *end) ringDoorbell(ctrl []byte) {
 	e.mem.put32(e.base+endRecord+recordSend, uint32(e.sq))
+	if e.frame != nil {
+		copy(e.frame[ifc.MLX5_BF_OFFSET:], ctrl[:8])
+		return
+	}
 	e.UARPage(e.uar).Store(ifc.MLX5_BF_OFFSET, ctrl[:8])
 }
 

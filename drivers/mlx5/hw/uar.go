@@ -2,6 +2,7 @@ package hw
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
 )
@@ -52,8 +53,9 @@ func allocUAR(d *Device, c *command) *refusal {
 
 // uarPage is what a mapping of a register page leads to.
 type uarPage struct {
-	d     *Device
-	index uint32
+	d      *Device
+	index  uint32
+	polled atomic.Bool // the device knows that it is
 }
 
 // UARPage returns the register page with that number, as it stands behind a
@@ -63,14 +65,14 @@ type uarPage struct {
 // that its context names. Send queues have theirs at 0x800 and every 0x100 bytes
 // on (8 bytes: the first of the work request; a whole one may follow). The rest of
 // the page is dropped. Loads read zeros. While no
-// UAR of that number exists, stores are lost.
-func (d *Device) UARPage(index uint32) IO { return uarPage{d, index} }
+// UAR of that number exists, stores are lost. What is returned also has Poll.
+func (d *Device) UARPage(index uint32) IO { return &uarPage{d: d, index: index} }
 
 // Load reads zeros: doorbells cannot be read back.
-func (p uarPage) Load(off int, dst []byte) { clear(dst) }
+func (p *uarPage) Load(off int, dst []byte) { clear(dst) }
 
 // Store rings the doorbells that src completes.
-func (p uarPage) Store(off int, src []byte) {
+func (p *uarPage) Store(off int, src []byte) {
 	d := p.d
 	d.mu.Lock()
 	defer d.mu.Unlock()

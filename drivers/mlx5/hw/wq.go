@@ -108,18 +108,35 @@ func (d *Device) receivable(q *qp) (bool, error) {
 }
 
 // fetchSend reads the work request at a block into b, which has room for the
-// longest. It may lie around the end of the queue.
+// longest. It may lie around the end of the queue. One read is enough for most: it
+// takes what is posted behind the first block too, if that lies at hand.
 func (d *Device) fetchSend(q *qp, block uint16, b *[maxSendWQE]byte) ([]byte, error) {
-	if err := d.fetchBlocks(q, block, b[:wqeBlock]); err != nil {
+	first := q.atHand(block)
+	if err := d.fetchBlocks(q, block, b[:first]); err != nil {
 		return nil, err
 	}
 	n := int(binary.BigEndian.Uint32(b[4:])&segmentMask) * wqeSegment
-	if n > wqeBlock {
-		if err := d.fetchBlocks(q, block+1, b[wqeBlock:n]); err != nil {
+	if n > first {
+		if err := d.fetchBlocks(q, block+uint16(first/wqeBlock), b[first:n]); err != nil {
 			return nil, err
 		}
 	}
 	return b[:n], nil
+}
+
+// mostAtHand is how many blocks are read before the length of a work request is
+// known.
+const mostAtHand = 3
+
+// atHand is how many bytes are read at first for the work request at a block: of
+// blocks that are posted, and neither around the end of the queue nor on another
+// page than the first one.
+func (q *qp) atHand(block uint16) int {
+	at := uint32(block) & (q.sq.blocks - 1)
+	page := uint64(1)<<q.buf.shift - 1
+	left := (page + 1 - (q.buf.start+q.sq.start+uint64(at)*wqeBlock)&page) / wqeBlock
+	n := min(uint32(q.sq.pi-block), q.sq.blocks-at, uint32(min(left, mostAtHand)))
+	return int(max(n, 1)) * wqeBlock
 }
 
 func (d *Device) fetchBlocks(q *qp, block uint16, p []byte) error {

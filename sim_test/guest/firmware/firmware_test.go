@@ -8,6 +8,7 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // TestSegment: what the driver finds before it has said anything (struct
@@ -23,7 +24,7 @@ func TestSegment(t *testing.T) {
 		0x200: 0,    // healthy
 		0xffc: 0,    // no time-outs of its own
 	} {
-		require.Equalf(t, want, load32(f.bar, off), "offset %#x", off)
+		require.Equalf(t, want, words.Load32(f.bar, off), "offset %#x", off)
 	}
 	require.False(t, f.poll(), "no command queue yet")
 }
@@ -31,17 +32,17 @@ func TestSegment(t *testing.T) {
 // TestTick: the timer runs at 156.25 MHz and the health counter moves.
 func TestTick(t *testing.T) {
 	f := newFirmware(hw.Recorded, &memory{}, make([]byte, segmentSize), nil, nil)
-	timer := func() uint64 { return uint64(load32(f.bar, 0x1000))<<32 | uint64(load32(f.bar, 0x1004)) }
+	timer := func() uint64 { return uint64(words.Load32(f.bar, 0x1000))<<32 | uint64(words.Load32(f.bar, 0x1004)) }
 	f.begun = f.begun.Add(-time.Hour)
 	f.tick()
-	before, life := timer(), load32(f.bar, 0x1010)
+	before, life := timer(), words.Load32(f.bar, 0x1010)
 	require.InDelta(t, 3600*156.25e6, float64(before), 156.25e6)
 	require.InDelta(t, time.Hour, f.dev.Fabric().Now(), float64(time.Second), "the device's timers run with it")
 	f.tick()
-	require.Equal(t, life, load32(f.bar, 0x1010), "not every time")
+	require.Equal(t, life, words.Load32(f.bar, 0x1010), "not every time")
 	f.begun = f.begun.Add(-healthPeriod)
 	f.tick()
-	require.Equal(t, life+1, load32(f.bar, 0x1010))
+	require.Equal(t, life+1, words.Load32(f.bar, 0x1010))
 	require.Greater(t, timer(), before)
 }
 
@@ -98,7 +99,7 @@ func TestBadSlots(t *testing.T) {
 	require.EqualValues(t, 1, r.at(queueAt+slotSize, 64)[63])
 	r.taken(2, 16)
 
-	store32(r.bar, segQueueLow, ramEnd)
+	words.Store32(r.bar, segQueueLow, ramEnd)
 	require.False(t, r.poll(), "the queue itself leads nowhere")
 }
 
@@ -314,9 +315,9 @@ func TestBooks(t *testing.T) {
 	require.NoError(t, r.books())
 
 	r.command(simple(ifc.MLX5_CMD_OP_DISABLE_HCA), 12)
-	require.EqualValues(t, 0x56, load32(r.bar, segQueueLow), "as before the driver came")
+	require.EqualValues(t, 0x56, words.Load32(r.bar, segQueueLow), "as before the driver came")
 	r.give(0, simple(ifc.MLX5_CMD_OP_ENABLE_HCA), 12)
 	require.False(t, r.poll(), "the memory is not the queue's any more")
-	store32(r.bar, segQueueLow, queueAt)
+	words.Store32(r.bar, segQueueLow, queueAt)
 	r.command(simple(ifc.MLX5_CMD_OP_ENABLE_HCA), 12)
 }

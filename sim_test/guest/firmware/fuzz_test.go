@@ -5,6 +5,7 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // FuzzQueue: whatever stands in the slots, the mailboxes, the records and the
@@ -31,7 +32,7 @@ func FuzzQueue(f *testing.F) {
 		copy(r.at(queueAt, slotSize*queueSlots), mess)
 		r.poll()
 		clear(r.at(queueAt, slotSize*queueSlots))
-		store32(r.bar, segQueueLow, queueAt) // a DISABLE_HCA may have come
+		words.Store32(r.bar, segQueueLow, queueAt) // a DISABLE_HCA may have come
 		r.command(hw.Input(ifc.MLX5_CMD_OP_ENABLE_HCA, 0, 0, 0), 16)
 	})
 }

@@ -39,11 +39,17 @@ func (m *memory) ReadAt(p []byte, addr hw.Addr) error {
 	return err
 }
 
-// WriteAt implements hw.Memory.
+// WriteAt implements hw.Memory: the last byte, which the driver may wait for, is
+// written last.
 func (m *memory) WriteAt(p []byte, addr hw.Addr) error {
 	b, err := m.slice(addr, len(p))
-	copy(b, p)
-	return err
+	if err != nil || len(p) == 0 {
+		return err
+	}
+	last := len(p) - 1
+	copy(b, p[:last])
+	copy(b[last:], p[last:])
+	return nil
 }
 
 // barMemory is BAR 0 as the device's own memory, by offset.

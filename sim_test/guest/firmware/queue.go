@@ -3,6 +3,8 @@ package firmware
 import (
 	"encoding/binary"
 	"fmt"
+
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // The command queue that the device offers: 32 slots of 64 bytes in one page.
@@ -54,7 +56,7 @@ type slot struct {
 }
 
 // ownedByDevice says whether the driver has handed the slot over.
-func ownedByDevice(b []byte) bool { return load32(b, slotLast)&slotOwnedByDevice != 0 }
+func ownedByDevice(b []byte) bool { return words.Load32(b, slotLast)&slotOwnedByDevice != 0 }
 
 // open reads a slot's command. The error is that of a slot that leads out of
 // memory or is absurdly long.
@@ -82,7 +84,7 @@ func (s *slot) answer() error {
 // handBack gives the slot to the driver, with the command delivered. Nothing of
 // it may be touched afterwards.
 func (s *slot) handBack() {
-	store32(s.bytes, slotLast, load32(s.bytes, slotLast)&^(slotDelivery|slotOwnedByDevice))
+	words.Store32(s.bytes, slotLast, words.Load32(s.bytes, slotLast)&^(slotDelivery|slotOwnedByDevice))
 }
 
 // chain calls move for each mailbox of a chain and the part of b that it has.

@@ -6,6 +6,7 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // queueKind is what a queue with a doorbell is.
@@ -149,7 +150,7 @@ func (f *Firmware) lookAtRecords() (busy bool) {
 		if q.record == nil {
 			continue
 		}
-		word := load32(q.record, recordWord)
+		word := words.Load32(q.record, recordWord)
 		if word == q.last {
 			continue
 		}
@@ -190,7 +191,7 @@ func (f *Firmware) lookForFirstArming(uar uint32) {
 	if page == nil {
 		return
 	}
-	named := f.find(cqQueue, uint32(swap64(page, ifc.MLX5_CQ_DOORBELL, 0))&numberMask[cqQueue])
+	named := f.find(cqQueue, uint32(words.Swap64(page, ifc.MLX5_CQ_DOORBELL, 0))&numberMask[cqQueue])
 	if named == nil || named.armed || named.uar != uar {
 		return
 	}
@@ -198,7 +199,7 @@ func (f *Firmware) lookForFirstArming(uar uint32) {
 		if q != named && (q.kind != cqQueue || q.uar != uar || q.armed || q.uid != named.uid || q.uid == 0) {
 			continue
 		}
-		if word := load32(q.record, recordWord); word != notArmed {
+		if word := words.Load32(q.record, recordWord); word != notArmed {
 			f.armCQ(q, word)
 		}
 	}

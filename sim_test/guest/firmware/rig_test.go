@@ -8,6 +8,7 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 var be = binary.BigEndian
@@ -54,8 +55,8 @@ func newRig(t *testing.T) *rig {
 		r.stores = append(r.stores, store{uar, off, string(b)})
 		ring(uar, off, b)
 	}
-	store32(r.bar, segQueueHigh, 0)
-	store32(r.bar, segQueueLow, queueAt)
+	words.Store32(r.bar, segQueueHigh, 0)
+	words.Store32(r.bar, segQueueLow, queueAt)
 	return r
 }
 

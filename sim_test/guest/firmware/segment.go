@@ -1,6 +1,10 @@
 package firmware
 
-import "time"
+import (
+	"time"
+
+	"uverbsim/drivers/mlx5/hw/words"
+)
 
 // The initialization segment, the first pages of BAR 0 (struct
 // mlx5_init_seg in include/linux/mlx5/device.h): words of 32 bits, big-endian.
@@ -30,8 +34,8 @@ const (
 // segment is the initialization segment.
 type segment []byte
 
-func (s segment) load(off int) uint32     { return load32(s, off) }
-func (s segment) store(off int, v uint32) { store32(s, off, v) }
+func (s segment) load(off int) uint32     { return words.Load32(s, off) }
+func (s segment) store(off int, v uint32) { words.Store32(s, off, v) }
 
 // open fills the segment in. The driver asks no more than this before it gives
 // the command queue's address.

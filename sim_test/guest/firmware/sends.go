@@ -5,6 +5,7 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/drivers/mlx5/hw/words"
 )
 
 // The fields of a send queue's context.
@@ -107,7 +108,7 @@ func (f *Firmware) pushed(q *queue, index uint16) []byte {
 	}
 	for at := ifc.MLX5_BF_OFFSET; at < ifc.MLX5_BF_OFFSET+2*blueFlameBuffer; at += blueFlameBuffer {
 		b := page[at : at+wqeBlock]
-		if uint16(load32(b, 0)>>8) != index || load32(b, wqeUnits)>>8 != q.number || load32(b, 8) == 0 {
+		if uint16(words.Load32(b, 0)>>8) != index || words.Load32(b, wqeUnits)>>8 != q.number || words.Load32(b, 8) == 0 {
 			continue
 		}
 		request := append([]byte(nil), b...)

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"uverbsim/interpose/record"
+	"uverbsim/interpose/watch"
+	"uverbsim/report/funcgraph"
+	"uverbsim/report/strace"
+	"uverbsim/trace"
+)
+
+// watchOptions are the flags that say how the calls of programs are watched.
+type watchOptions struct {
+	strace        bool
+	straceOptions strace.Options
+	output        string
+	trace         string
+	record        string
+}
+
+func (o *watchOptions) flags(f *pflag.FlagSet) {
+	f.BoolVar(&o.strace, "strace", false, "print each call on a device with all that it says, and why it was refused")
+	f.StringVarP(&o.output, "output", "o", "", "with --strace: print to this file, not to the standard error")
+	f.BoolVar(&o.straceOptions.JSON, "json", false, "with --strace: print JSON, an object a line")
+	f.BoolVar(&o.straceOptions.Verbose, "verbose", false, "with --strace: leave nothing out")
+	f.BoolVar(&o.straceOptions.Raw, "raw", false, "with --strace: add the bytes")
+	f.BoolVarP(&o.straceOptions.Durations, "times", "T", false, "with --strace: add how long each call took")
+	f.StringVar(&o.trace, "trace", "", "write the function calls of the modelled kernel to this file, as ftrace prints them")
+	f.StringVar(&o.record, "record", "", "write the calls to this file as cases, which replay plays")
+}
+
+// given returns the first of the flags that was given.
+func (o *watchOptions) given() string {
+	switch {
+	case o.strace:
+		return "--strace"
+	case o.trace != "":
+		return "--trace"
+	case o.record != "":
+		return "--record"
+	}
+	return ""
+}
+
+// watchers are those who watch a run, and the files that they write.
+type watchers struct {
+	watch.Watchers
+	sink    trace.Sink
+	closers []func() error
+}
+
+// open opens the files.
+func (o *watchOptions) open(stderr io.Writer) (_ *watchers, err error) {
+	w := &watchers{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.Close())
+		}
+	}()
+	if !o.strace && (o.output != "" || o.straceOptions != strace.Options{}) {
+		return w, errors.New("--output, --json, --verbose, --raw and --times say how --strace prints, which was not given")
+	}
+	if o.strace {
+		out := stderr
+		if o.output != "" {
+			if out, err = w.create(o.output); err != nil {
+				return w, err
+			}
+		}
+		s := strace.New(out, o.straceOptions)
+		w.Watchers = append(w.Watchers, s)
+		w.closers = append(w.closers, s.Err)
+	}
+	if o.record != "" {
+		f, err := os.Create(o.record)
+		if err != nil {
+			return w, err
+		}
+		r, err := record.New(f, record.Options{})
+		if err != nil {
+			return w, errors.Join(err, f.Close())
+		}
+		w.Watchers = append(w.Watchers, r)
+		w.closers = append(w.closers, r.Close, f.Close)
+	}
+	if o.trace != "" {
+		out, err := w.create(o.trace)
+		if err != nil {
+			return w, err
+		}
+		p := funcgraph.New(out, funcgraph.Options{Notes: true})
+		w.sink = p
+		w.closers = append(w.closers, p.Err)
+	}
+	return w, nil
+}
+
+// create makes a file that is written in pieces, and flushed at the end.
+func (w *watchers) create(name string) (io.Writer, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	out := bufio.NewWriter(f)
+	w.closers = append(w.closers, out.Flush, f.Close)
+	return out, nil
+}
+
+// Close writes what is left. The error says what could not be written.
+func (w *watchers) Close() error {
+	var errs []error
+	for i := len(w.closers) - 1; i >= 0; i-- { // a file is closed after who writes to it
+		errs = append(errs, w.closers[i]())
+	}
+	w.closers = nil
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("what was watched: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return nil
+}

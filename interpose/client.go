@@ -1,0 +1,194 @@
+package interpose
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"uverbsim/interpose/live"
+	"uverbsim/process"
+	"uverbsim/trace"
+)
+
+// client is a process that has to do with the machine.
+type client struct {
+	s    *Supervisor
+	tgid int
+	proc *process.Process
+	host *host
+
+	gone atomic.Bool
+
+	mu      sync.Mutex
+	mem     *live.Space
+	execing int // the thread whose execve may have replaced its memory, 0 for none
+	spare   []*process.Task
+}
+
+// clientOf returns the process that a thread belongs to.
+func (s *Supervisor) clientOf(tid int) (*client, error) {
+	tgid, err := tgidOf(tid)
+	if err != nil {
+		return nil, err
+	}
+	s.clientsMu.Lock()
+	defer s.clientsMu.Unlock()
+	if c := s.clients[tgid]; c != nil && !c.gone.Load() {
+		return c, nil
+	}
+	c, err := newClient(s, tgid)
+	if err != nil {
+		return nil, err
+	}
+	s.clients[tgid] = c
+	return c, nil
+}
+
+// clientAt returns a process that is a client already, or nil.
+func (s *Supervisor) clientAt(tgid int) *client {
+	s.clientsMu.Lock()
+	defer s.clientsMu.Unlock()
+	return s.clients[tgid]
+}
+
+func newClient(s *Supervisor, tgid int) (*client, error) {
+	pidfd, err := unix.PidfdOpen(tgid, 0)
+	if err != nil {
+		return nil, fmt.Errorf("process %d: %w", tgid, err)
+	}
+	mem, err := s.openMemory(tgid)
+	if err != nil {
+		unix.Close(pidfd)
+		return nil, err
+	}
+	c := &client{s: s, tgid: tgid, mem: mem, host: newHost(s, tgid)}
+	c.proc = s.cfg.Machine.NewProcess(process.Options{PID: tgid, Mem: mem, Host: c.host})
+	s.serving.Add(1)
+	go c.awaitExit(pidfd)
+	return c, nil
+}
+
+// openMemory opens a process's memory. Pages of injected files are the device's,
+// which cannot be pinned.
+func (s *Supervisor) openMemory(tgid int) (*live.Space, error) {
+	mem, err := live.Open(tgid)
+	if err != nil {
+		return nil, fmt.Errorf("memory of process %d: %w", tgid, err)
+	}
+	return mem, nil
+}
+
+// awaitExit lets the machine know of the process's end.
+func (c *client) awaitExit(pidfd int) {
+	defer c.s.serving.Done()
+	for {
+		p := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+		if _, err := unix.Poll(p, -1); err != unix.EINTR {
+			break
+		}
+	}
+	unix.Close(pidfd)
+	c.gone.Store(true)
+	c.s.clientsMu.Lock()
+	if c.s.clients[c.tgid] == c {
+		delete(c.s.clients, c.tgid)
+	}
+	c.s.clientsMu.Unlock()
+	c.proc.MainTask().Exit()
+	c.space().Close()
+}
+
+func (c *client) space() *live.Space {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mem
+}
+
+// execve is told that the process is about to run another program. Whether it did
+// is seen at its next call.
+func (c *client) execve(tid int) {
+	c.mu.Lock()
+	c.execing = tid
+	c.mu.Unlock()
+}
+
+// settleExec gives the process another memory if an execve has. It is called by
+// each call of the process.
+func (c *client) settleExec(tid int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.execing == 0 {
+		return nil
+	}
+	if c.mem.Alive() {
+		if c.execing == tid {
+			c.execing = 0 // it has failed
+		}
+		return nil
+	}
+	mem, err := c.s.openMemory(c.tgid)
+	if err != nil {
+		return err
+	}
+	c.execing = 0
+	old := c.mem
+	c.mem = mem
+	c.proc.Mem = mem
+	old.Mmput(c.s.system)
+	old.Close()
+	return nil
+}
+
+// task lends a task for a call.
+func (c *client) task(of *call) *process.Task {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var t *process.Task
+	if n := len(c.spare); n > 0 {
+		t = c.spare[n-1]
+		c.spare = c.spare[:n-1]
+	} else {
+		t = c.proc.NewTask(nil)
+	}
+	t.Call = of
+	if sink := c.s.cfg.Trace; sink != nil {
+		t.Trace = trace.NewTask(int(of.PID), sink)
+	}
+	return t
+}
+
+// giveTask takes it back.
+func (c *client) giveTask(t *process.Task) {
+	t.Call = nil
+	c.mu.Lock()
+	c.spare = append(c.spare, t)
+	c.mu.Unlock()
+}
+
+// tgidOf returns the process of a thread.
+func tgidOf(tid int) (int, error) {
+	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
+	if err != nil {
+		return 0, err
+	}
+	f := statusField(status, "Tgid:")
+	if len(f) != 1 {
+		return 0, fmt.Errorf("/proc/%d/status has no Tgid", tid)
+	}
+	return strconv.Atoi(string(f[0]))
+}
+
+// statusField returns the words of a line of /proc/PID/status.
+func statusField(status []byte, name string) [][]byte {
+	for line := range bytes.Lines(status) {
+		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
+			return bytes.Fields(rest)
+		}
+	}
+	return nil
+}

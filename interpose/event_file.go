@@ -1,0 +1,271 @@
+package interpose
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"uverbsim/copyuser"
+	"uverbsim/kernel"
+	"uverbsim/process"
+)
+
+// eventFile is an event descriptor: to the program the read end of a pipe, in
+// which each event is a packet, so that one read returns one event.
+type eventFile struct {
+	s    *Supervisor
+	id   uint64
+	at   inode
+	pipe int // both ends
+	fd   int // what the program got it as
+
+	mu      sync.Mutex
+	file    *process.File // nil until it is installed
+	owner   *deviceFile
+	queue   *kernel.EventQueue // nil for a driver's own kind
+	size    int                // of an event in the queue
+	full    bool               // somebody waits for room
+	scratch copyuser.Addr      // of the system's memory, for what a driver's file gives
+	shut    bool               // pipe is closed
+}
+
+// pipeSize is how much room the pipe has, in bytes: an event takes a page of it.
+const pipeSize = 256 << 10
+
+// newEventFile makes the pipe and returns its read end.
+func newEventFile(s *Supervisor) (e *eventFile, read int, err error) {
+	e = &eventFile{s: s, id: s.files.last.Add(1)}
+	path := filepath.Join(s.dir, fmt.Sprintf("events-%d", e.id))
+	if err := unix.Mkfifo(path, 0o600); err != nil {
+		return nil, -1, err
+	}
+	defer unix.Unlink(path)
+	if e.pipe, err = unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
+		return nil, -1, err
+	}
+	_, _ = unix.FcntlInt(uintptr(e.pipe), unix.F_SETPIPE_SZ, pipeSize) // less will do
+	var st unix.Stat_t
+	if _, err = unix.FcntlInt(uintptr(e.pipe), unix.F_SETFL, unix.O_NONBLOCK|unix.O_DIRECT); err == nil {
+		err = unix.Fstat(e.pipe, &st)
+	}
+	if err == nil {
+		e.at = inodeOf(&st)
+		err = s.closes.watch(path, e)
+	}
+	if err == nil {
+		read, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	}
+	if err != nil {
+		unix.Close(e.pipe)
+		return nil, -1, err
+	}
+	s.files.add(e.at, e)
+	return e, read, nil
+}
+
+func (e *eventFile) open() *process.File {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.file
+}
+
+// install puts the machine's file behind the pipe.
+func (e *eventFile) install(f *process.File, owner *deviceFile) {
+	e.mu.Lock()
+	e.file, e.owner, e.queue = f, owner, kernel.QueueOf(f)
+	e.mu.Unlock()
+	if owner != nil {
+		owner.addEvents(e)
+	}
+	f.Ops.Wait(f).Tell(e.pump)
+	e.pump() // what came before
+}
+
+// abandon ends a pipe that no file of the machine came to.
+func (e *eventFile) abandon() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.shutLocked()
+}
+
+func (e *eventFile) shutLocked() {
+	if !e.shut {
+		e.shut = true
+		unix.Close(e.pipe)
+	}
+}
+
+// closed ends the file in the machine.
+func (e *eventFile) closed() {
+	e.s.files.remove(e.at)
+	e.settle()
+	e.mu.Lock()
+	f, owner := e.file, e.owner
+	e.file = nil
+	e.shutLocked()
+	e.mu.Unlock()
+	if owner != nil {
+		owner.removeEvents(e)
+	}
+	if f != nil {
+		f.Ops.Wait(f).Tell(nil)
+		if e.scratch != 0 {
+			_ = e.s.system.Munmap(e.scratch, driverEvent)
+		}
+		f.Put(e.s.system)
+	}
+}
+
+// pump puts events that have come into the pipe.
+func (e *eventFile) pump() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.shut || e.file == nil {
+		return
+	}
+	if e.queue == nil {
+		e.pumpDriver()
+		return
+	}
+	if e.queue.Closed() {
+		e.empty()
+		e.shutLocked() // the program's reads find the end
+		return
+	}
+	e.queue.Show(func(desc []byte) bool {
+		e.size = len(desc)
+		return e.put(desc)
+	})
+}
+
+// put writes one event. It returns false if there is no room, and comes back when
+// there is.
+func (e *eventFile) put(desc []byte) bool {
+	_, err := unix.Write(e.pipe, desc)
+	switch {
+	case err == nil:
+		return true
+	case err != unix.EAGAIN:
+		e.s.report("event descriptor %d: %v", e.fd, err)
+	case !e.full:
+		e.full = true
+		go e.awaitRoom()
+	}
+	return false
+}
+
+// awaitRoom goes on when the program has read something.
+func (e *eventFile) awaitRoom() {
+	for {
+		e.mu.Lock()
+		pipe, shut := e.pipe, e.shut
+		e.mu.Unlock()
+		if shut {
+			return
+		}
+		p := []unix.PollFd{{Fd: int32(pipe), Events: unix.POLLOUT}}
+		if n, err := unix.Poll(p, 100); n == 0 || err != nil { // it may be shut meanwhile
+			continue
+		}
+		e.mu.Lock()
+		e.full = false
+		e.mu.Unlock()
+		e.pump()
+		return
+	}
+}
+
+// pumpDriver does the same for a driver's own kind of event file, which counts
+// nothing. The caller holds the lock.
+func (e *eventFile) pumpDriver() {
+	f, t := e.file, e.s.system
+	for f.Ops.Poll(t, f)&process.POLLIN != 0 {
+		if !e.room() {
+			return
+		}
+		b, err := e.read()
+		if err != nil {
+			e.shutLocked()
+			return
+		}
+		e.put(b)
+	}
+}
+
+// room says whether there is room for an event; if not it comes back when there is.
+func (e *eventFile) room() bool {
+	p := []unix.PollFd{{Fd: int32(e.pipe), Events: unix.POLLOUT}}
+	if n, _ := unix.Poll(p, 0); n > 0 {
+		return true
+	}
+	if !e.full {
+		e.full = true
+		go e.awaitRoom()
+	}
+	return false
+}
+
+// driverEvent is the room for an event of a driver, in bytes.
+const driverEvent = 64 << 10
+
+// read takes an event out of the machine's file.
+func (e *eventFile) read() ([]byte, error) {
+	t := e.s.system
+	if e.scratch == 0 {
+		var err error
+		if e.scratch, err = t.Mmap(-1, driverEvent, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, 0); err != nil {
+			return nil, err
+		}
+	}
+	n, err := e.file.Ops.Read(t, e.file, e.scratch, driverEvent)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, n)
+	t.Mem.CopyIn(b, e.scratch)
+	return b, nil
+}
+
+// settle counts the events that the program has read.
+func (e *eventFile) settle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.queue == nil || e.shut {
+		return
+	}
+	shown := e.queue.Shown()
+	if shown == 0 {
+		return
+	}
+	unread, err := unix.IoctlGetInt(e.pipe, unix.TIOCINQ) // FIONREAD
+	if err == nil {
+		e.queue.ReadShown(shown - unread/e.size)
+	}
+}
+
+// show puts the pipe right when events that the program has not read are gone.
+func (e *eventFile) show() {
+	if e.queue == nil || !e.queue.Hide() {
+		return
+	}
+	e.mu.Lock()
+	if !e.shut {
+		e.empty()
+	}
+	e.mu.Unlock()
+	e.pump()
+}
+
+// empty takes all events out of the pipe. The caller holds the lock.
+func (e *eventFile) empty() {
+	var b [copyuser.PageSize]byte
+	for {
+		if n, err := unix.Read(e.pipe, b[:]); n <= 0 || err != nil {
+			return
+		}
+	}
+}
+
+func (e *eventFile) name() (uint64, string) { return e.id, "[infinibandevent]" }

@@ -1,0 +1,121 @@
+package interpose
+
+import (
+	"golang.org/x/sys/unix"
+
+	"uverbsim/copyuser"
+	"uverbsim/interpose/watch"
+	"uverbsim/rule"
+)
+
+// mmap has the machine look at an mmap of a device file. What it shows is put into
+// the sparse file, and the kernel maps that, at an address that it chooses.
+func (c *call) mmap() answer {
+	if !c.find(int32(c.Args[4])) {
+		return answer{}
+	}
+	f, ok := c.file.(*deviceFile)
+	if !ok {
+		return answer{}
+	}
+	c.closes.drain()
+	length, prot, flags, off := c.Args[1], int(int32(c.Args[2])), int(int32(c.Args[3])), c.Args[5]
+	return c.watched(watch.Call{Name: "mmap", Addr: c.Args[0], Length: length, Prot: prot, Flags: flags, Offset: off}, func() answer {
+		const place = unix.MAP_FIXED | unix.MAP_FIXED_NOREPLACE // is not known here
+		if err := c.client.mapFile(c, f, length, prot, flags&^place, off); err != nil {
+			c.refused = err
+			return fails(rule.Errno(err))
+		}
+		return answer{}
+	})
+}
+
+// mapFile maps part of a device file in the machine, and binds its pages.
+func (cl *client) mapFile(c *call, f *deviceFile, length uint64, prot, flags int, off uint64) error {
+	t := cl.task(c)
+	defer cl.giveTask(t)
+	at, err := t.Mmap(int(c.fd), length, prot, flags, off)
+	if err != nil {
+		return err
+	}
+	length = (length + copyuser.PageSize - 1) &^ (copyuser.PageSize - 1)
+	mm := cl.space()
+	area := mm.Find(at)
+	for i := range area.Pages() {
+		page := area.PageAt(i)
+		if page == nil {
+			continue
+		}
+		if err := f.bind(off>>copyuser.PageShift+uint64(i), page); err != nil {
+			cl.unmap(at, length)
+			return err
+		}
+	}
+	f.mu.Lock()
+	f.areas = append(f.areas, mapping{cl, at, off >> copyuser.PageShift, length})
+	f.mu.Unlock()
+	return nil
+}
+
+// unmap ends an area of the machine.
+func (cl *client) unmap(at copyuser.Addr, length uint64) {
+	if cl.gone.Load() {
+		return // with all of its memory
+	}
+	if err := cl.proc.Munmap(at, length); err != nil {
+		cl.s.report("process %d: unmap: %v", cl.tgid, err)
+	}
+}
+
+// munmap lets the machine know what of a device file is not mapped any more. That
+// the kernel goes on with the call, it takes for granted.
+func (c *call) munmap() answer {
+	tgid := c.tgid()
+	if tgid == 0 {
+		return answer{}
+	}
+	cl := c.clientAt(tgid)
+	if cl == nil {
+		return answer{}
+	}
+	from, to := c.Args[0], c.Args[0]+c.Args[1]
+	for from < to {
+		m, ok := cl.space().Mapping(from)
+		if !ok || m.Start >= to {
+			break
+		}
+		start, end := max(m.Start, from), min(m.End, to)
+		if f, ok := c.files.find(inode{m.Dev, m.Inode}).(*deviceFile); ok {
+			f.unmapped(cl, (m.Offset+start-m.Start)>>copyuser.PageShift, end-start)
+		}
+		from = end
+	}
+	return answer{}
+}
+
+// unmapped ends what the machine has for a part of the file that a process has
+// mapped.
+func (f *deviceFile) unmapped(cl *client, pgoff, length uint64) {
+	f.mu.Lock()
+	var ended []mapping
+	for i, m := range f.areas {
+		if m.client != cl || pgoff < m.pgoff || pgoff+length>>copyuser.PageShift > m.pgoff+m.length>>copyuser.PageShift {
+			continue
+		}
+		head := (pgoff - m.pgoff) << copyuser.PageShift
+		ended = append(ended, mapping{cl, m.area + copyuser.Addr(head), pgoff, length})
+		f.areas = append(f.areas[:i], f.areas[i+1:]...)
+		if head > 0 {
+			f.areas = append(f.areas, mapping{cl, m.area, m.pgoff, head})
+		}
+		if tail := m.length - head - length; tail > 0 {
+			skip := head + length
+			f.areas = append(f.areas, mapping{cl, m.area + copyuser.Addr(skip), m.pgoff + skip>>copyuser.PageShift, tail})
+		}
+		break
+	}
+	f.mu.Unlock()
+	for _, m := range ended {
+		cl.unmap(m.area, m.length)
+	}
+}

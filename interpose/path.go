@@ -1,0 +1,212 @@
+package interpose
+
+import (
+	"bytes"
+	"encoding/binary"
+	"path"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"uverbsim/copyuser"
+	"uverbsim/interpose/sysfs"
+	"uverbsim/interpose/watch"
+	"uverbsim/rule"
+)
+
+// named reads the path of a call and resolves it. It returns false if it names
+// nothing of the machine.
+func (c *call) named(dirfd int32, addr uint64) (sysfs.Entry, bool) {
+	name := c.readPath(addr)
+	if len(name) == 0 {
+		return sysfs.Entry{}, false
+	}
+	if name[0] == '/' {
+		return c.tree.Resolve(string(name))
+	}
+	// Names below a directory of the twin are found by the kernel, but for device
+	// nodes, which are no devices there.
+	if dirfd == unix.AT_FDCWD || !bytes.Contains(name, []byte("uverbs")) {
+		return sysfs.Entry{}, false
+	}
+	dir, err := readlink("/proc/" + strconv.Itoa(int(c.PID)) + "/fd/" + strconv.Itoa(int(dirfd)))
+	if err != nil {
+		return sysfs.Entry{}, false
+	}
+	outside, ok := strings.CutPrefix(dir, c.tree.Dir())
+	if !ok {
+		return sysfs.Entry{}, false
+	}
+	return c.tree.Resolve(path.Join(outside, string(name)))
+}
+
+// nodeOf returns the path of the device node that a path leads to, "" if it leads
+// to something else. A link is not followed if nofollow is set.
+func nodeOf(e sysfs.Entry, nofollow bool) string {
+	if e.Kind != sysfs.DeviceNode || e.Link && nofollow {
+		return ""
+	}
+	return "/dev/infiniband/uverbs" + strconv.Itoa(e.Device)
+}
+
+func readlink(name string) (string, error) {
+	var b [unix.PathMax]byte
+	n, err := unix.Readlink(name, b[:])
+	if err != nil {
+		return "", err
+	}
+	return string(b[:n]), nil
+}
+
+// readPath reads a path out of the thread's memory; it is good until the next call.
+// One that cannot be read, or is too long, the kernel shall refuse.
+func (c *call) readPath(addr uint64) []byte {
+	n := 0
+	for n < len(c.path) {
+		at := addr + uint64(n)
+		step := min(len(c.path)-n, 256, copyuser.PageSize-int(at%copyuser.PageSize))
+		got := peek(int(c.PID), c.path[n:n+step], at)
+		if end := bytes.IndexByte(c.path[n:n+got], 0); end >= 0 {
+			return c.path[:n+end]
+		}
+		if n += got; got < step {
+			return nil
+		}
+	}
+	return nil
+}
+
+// openat answers the open of something of the machine.
+func (c *call) openat(dirfd int32, addr, flags uint64) answer {
+	place, ok := c.named(dirfd, addr)
+	if !ok {
+		return answer{}
+	}
+	node := nodeOf(place, flags&unix.O_NOFOLLOW != 0)
+	switch {
+	case node != "" && flags&unix.O_DIRECTORY != 0:
+		return fails(unix.ENOTDIR)
+	case node != "" && flags&unix.O_PATH == 0:
+		return c.openNode(node, int(flags))
+	case flags&unix.O_CREAT != 0:
+		flags &^= unix.O_CREAT // nobody makes files there
+		if unix.Access(place.Twin, unix.F_OK) != nil {
+			return fails(unix.EACCES)
+		}
+	}
+	fd, err := unix.Open(place.Twin, int(flags)&^(unix.O_TRUNC|unix.O_EXCL)|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return fails(errnoOf(err))
+	}
+	defer unix.Close(fd)
+	return c.give(fd, flags&unix.O_CLOEXEC != 0)
+}
+
+// openat2 is openat with the flags in a struct.
+func (c *call) openat2() answer {
+	var how [8]byte // open_how.flags
+	if peek(int(c.PID), how[:], c.Args[2]) < len(how) {
+		return answer{}
+	}
+	return c.openat(int32(c.Args[0]), c.Args[1], binary.LittleEndian.Uint64(how[:]))
+}
+
+// give ends the call with a descriptor for the program.
+func (c *call) give(fd int, cloexec bool) answer {
+	if _, err := c.l.AddFDSend(c.ID, fd, cloexec); err != nil {
+		return fails(errnoOf(err))
+	}
+	return answer{how: answered}
+}
+
+// openNode opens a device node in the machine.
+func (c *call) openNode(node string, flags int) answer {
+	c.closes.drain()
+	cl, err := c.clientOf(int(c.PID))
+	if err != nil {
+		c.report("open %s: %v", node, err)
+		return fails(unix.EIO)
+	}
+	if !c.l.Valid(c.ID) {
+		return fails(unix.EIO) // for nobody
+	}
+	c.client, c.fd = cl, -1
+	if err := cl.settleExec(int(c.PID)); err != nil {
+		c.report("process %d: %v", cl.tgid, err)
+		return fails(unix.EIO)
+	}
+	w := watch.Call{Name: "open", Path: node, OpenFlags: flags, FD: -1, Device: c.cfg.Machine.Device(node)}
+	if c.cfg.Watch == nil {
+		return c.openFile(node, flags, &w)
+	}
+	return c.tell(&w, func() answer { return c.openFile(node, flags, &w) })
+}
+
+// openFile makes a file of the machine, and the program's descriptor of it.
+func (c *call) openFile(node string, flags int, w *watch.Call) answer {
+	t := c.client.task(c)
+	defer c.client.giveTask(t)
+	file, err := t.OpenFile(node, flags&^unix.O_CLOEXEC)
+	if err != nil {
+		c.refused = err
+		return fails(rule.Errno(err))
+	}
+	f, open, err := newDeviceFile(c.Supervisor, node, file, flags)
+	if err != nil {
+		file.Put(c.system)
+		c.report("open %s: %v", node, err)
+		return fails(unix.EIO)
+	}
+	w.File = f.id
+	defer unix.Close(open) // the last close, if the program does not get it
+	fd, err := c.l.AddFD(c.ID, open, flags&unix.O_CLOEXEC != 0, -1)
+	if err != nil {
+		return fails(errnoOf(err))
+	}
+	return value(int64(fd))
+}
+
+// readlink answers for a link of the twin.
+func (c *call) readlink(dirfd int32, addr, to, size uint64) answer {
+	place, ok := c.named(dirfd, addr)
+	switch {
+	case !ok:
+		return answer{}
+	case size == 0:
+		return fails(unix.EINVAL)
+	}
+	link, err := readlink(place.Twin)
+	if err != nil {
+		return fails(errnoOf(err))
+	}
+	link = link[:min(uint64(len(link)), size)]
+	if poke(int(c.PID), to, []byte(link)) < len(link) {
+		return fails(unix.EFAULT)
+	}
+	return value(int64(len(link)))
+}
+
+// access answers whether something may be used.
+func (c *call) access(dirfd int32, addr, mode uint64, flags int) answer {
+	place, ok := c.named(dirfd, addr)
+	switch {
+	case !ok:
+		return answer{}
+	case nodeOf(place, flags&unix.AT_SYMLINK_NOFOLLOW != 0) == "":
+		if err := unix.Faccessat(unix.AT_FDCWD, place.Twin, uint32(mode), flags&unix.AT_SYMLINK_NOFOLLOW); err != nil {
+			return fails(errnoOf(err))
+		}
+	case mode&unix.X_OK != 0 || mode&unix.R_OK != 0 && place.Mode&0o4 == 0 || mode&unix.W_OK != 0 && place.Mode&0o2 == 0:
+		return fails(unix.EACCES)
+	}
+	return value(0)
+}
+
+// errnoOf returns what a system call of ours has failed with.
+func errnoOf(err error) unix.Errno {
+	if errno, ok := err.(unix.Errno); ok {
+		return errno
+	}
+	return unix.EIO
+}

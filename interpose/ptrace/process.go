@@ -1,0 +1,134 @@
+//go:build linux && amd64
+
+package ptrace
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"uverbsim/interpose/watch"
+)
+
+// process is one that is traced.
+type process struct {
+	pid   int
+	pidfd int // for kill, which must not hit a later process of the same number; -1: none
+	files *files
+	used  bool // it has made a call that was watched
+}
+
+// thread is a thread of one.
+type thread struct {
+	tid     int
+	process *process
+	pending *pending // the system call that it is in, if its end is awaited
+}
+
+// pending is a system call between its begin and its end.
+type pending struct {
+	call *watch.Call     // nil: nobody is told of it
+	done func(ret int64) // what it changes, if that is not nil
+	at   time.Time       // when the thread went on into it
+}
+
+// adopt returns a thread, which may be new: made by a parent, or, if that is
+// nil, by the process that /proc names.
+func (t *tracer) adopt(tid int, parent *process) *thread {
+	if th := t.threads[tid]; th != nil {
+		return th
+	}
+	pid, err := statusField(tid, "Tgid")
+	if err != nil {
+		pid = tid // it has gone already, and what is left is to report that
+	}
+	p := t.processes[pid]
+	if p == nil {
+		if ppid, err := statusField(tid, "PPid"); parent == nil && err == nil {
+			parent = t.processes[ppid]
+		}
+		p = t.begun(pid, parent)
+	}
+	th := &thread{tid: tid, process: p}
+	t.threads[tid] = th
+	return th
+}
+
+// begun makes a new process.
+func (t *tracer) begun(pid int, parent *process) *process {
+	p := &process{pid: pid, files: inherit(pid, parent)}
+	var err error
+	if p.pidfd, err = unix.PidfdOpen(pid, 0); err != nil {
+		p.pidfd = -1
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.processes[pid] = p
+	if t.over {
+		p.kill()
+	}
+	return p
+}
+
+func (p *process) kill() {
+	if p.pidfd >= 0 {
+		unix.PidfdSendSignal(p.pidfd, unix.SIGKILL, nil, 0) // one that has ended needs no more
+	}
+}
+
+// executed takes an execve: all other threads are gone, and the one that made it
+// has the number of the process.
+func (t *tracer) executed(pid, former int) {
+	if th := t.threads[pid]; former != pid && th != nil {
+		t.abandon(th)
+	}
+	p := t.threads[pid].process
+	delete(t.threads, former)
+	t.threads[pid] = &thread{tid: pid, process: p}
+	p.files = p.files.copy()
+	t.prune(t.threads[pid])
+}
+
+// exited takes the end of a process.
+func (t *tracer) exited(p *process, ws unix.WaitStatus) {
+	t.mu.Lock()
+	delete(t.processes, p.pid)
+	if p.pidfd >= 0 {
+		unix.Close(p.pidfd)
+	}
+	t.mu.Unlock()
+	for _, f := range p.files.fds {
+		t.lost(p, f)
+	}
+	if !p.used {
+		return
+	}
+	c := &watch.Call{PID: p.pid, TID: p.pid, Name: "exit", FD: -1, Kernel: t.o.Kernel, Begun: time.Now(), Ret: int64(ws.ExitStatus())}
+	if ws.Signaled() {
+		c.Ret = signaled + int64(ws.Signal())
+	}
+	t.w.Enter(c)
+	t.w.Leave(c)
+}
+
+// signaled is what a shell adds to a signal for the status of a process that
+// ended by it.
+const signaled = 128
+
+// statusField returns a number from /proc/PID/status.
+func statusField(pid int, name string) (int, error) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, ok := bytes.Cut(b, []byte("\n"+name+":"))
+	if !ok {
+		return 0, fmt.Errorf("no %s in the status of process %d", name, pid)
+	}
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	return strconv.Atoi(string(bytes.TrimSpace(line)))
+}

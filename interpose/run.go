@@ -1,0 +1,53 @@
+package interpose
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"uverbsim/interpose/seccomp"
+)
+
+// Run starts a program, answers its system calls and those of all processes that
+// come of it, and returns when the last one is gone, with how the program itself
+// ended. The errors are those of seccomp.Launch.
+func (s *Supervisor) Run(spec seccomp.Spec) (syscall.WaitStatus, error) {
+	p, err := seccomp.Launch(spec)
+	if err != nil {
+		return 0, err
+	}
+	if err := seccomp.Reach(p.Process.Pid); err != nil {
+		_ = p.Process.Kill()
+		_, _ = p.Process.Wait()
+		return 0, errors.Join(err, p.Listener.Close())
+	}
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		s.Serve(p.Listener)
+	}()
+	status, err := wait(p)
+	<-served
+	return status, err
+}
+
+// wait lets a launched program go, and returns how it ended.
+func wait(p *seccomp.Launched) (syscall.WaitStatus, error) {
+	if err := p.Go(); err != nil {
+		return 0, err
+	}
+	state, err := p.Process.Wait()
+	if err != nil {
+		return 0, err
+	}
+	return state.Sys().(syscall.WaitStatus), nil
+}
+
+// Die ends this process as the program has ended: with its status, or by the same
+// signal.
+func Die(status syscall.WaitStatus) {
+	if status.Signaled() {
+		dieBy(status.Signal())
+	}
+	os.Exit(status.ExitStatus())
+}
