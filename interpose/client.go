@@ -80,6 +80,10 @@ func (s *Supervisor) openMemory(tgid int) (*live.Space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("memory of process %d: %w", tgid, err)
 	}
+	mem.IsDevice = func(id live.FileID) bool {
+		_, ok := s.files.find(inode(id)).(*deviceFile)
+		return ok
+	}
 	return mem, nil
 }
 

@@ -8,18 +8,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/copyuser"
+	"uverbsim/kernel"
 	"uverbsim/process"
 )
 
 // deviceFile is an open file of a device node: to the program a sparse file, whose
 // pages are those of the device that the program has mapped.
 type deviceFile struct {
-	s    *Supervisor
-	id   uint64 // counted from 1
-	at   inode
-	path string // of the node
-	file *process.File
-	fd   int // of the sparse file
+	s      *Supervisor
+	id     uint64 // counted from 1
+	at     inode
+	path   string // of the node
+	device *kernel.Device
+	file   *process.File
+	fd     int // of the sparse file
 
 	mu     sync.Mutex
 	frames map[uint64]*frame // by offset, in pages
@@ -51,7 +53,7 @@ var sparseSize = []int64{1 << 46, 1 << 43, 1 << 40, 1 << 36}
 // newDeviceFile makes the sparse file for a file of the machine, and returns the
 // description that the program gets.
 func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f *deviceFile, open int, err error) {
-	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, file: file, frames: map[uint64]*frame{}}
+	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, device: file.Private.(*kernel.File).Device, file: file, frames: map[uint64]*frame{}}
 	path := filepath.Join(s.dir, fmt.Sprintf("%s-%d", filepath.Base(node), f.id))
 	if f.fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600); err != nil {
 		return nil, -1, err
@@ -131,14 +133,21 @@ func (f *deviceFile) bind(pgoff uint64, page *copyuser.Page) error {
 	}
 	f.release(fr)
 	fr.page = page
-	if polled, ok := page.Polled(); ok {
+	switch polled, ok := page.Polled(); {
+	case ok:
 		clear(fr.mem)
 		f.s.engine.add(fr.array(), polled)
-	} else {
+	case page.IsIO():
+		fr.page = nil
+		return errUnseen
+	default:
 		page.Share(fr.array())
 	}
 	return nil
 }
+
+// errUnseen refuses registers that have to see each load: nobody can be told of one.
+const errUnseen = unix.EOPNOTSUPP
 
 // release takes the page of the machine out of a page of the file.
 func (f *deviceFile) release(fr *frame) {

@@ -66,9 +66,10 @@ func (e *engine) nudge() {
 	_, _ = unix.Write(e.event, one[:])
 }
 
-// add has a page of registers looked at.
+// add has a page of registers looked at, which begins before it returns.
 func (e *engine) add(frame *[copyuser.PageSize]byte, io copyuser.Polled) {
 	e.mu.Lock()
+	io.Poll(frame)
 	e.registers = append(e.registers, registers{frame, io})
 	e.mu.Unlock()
 	e.nudge()

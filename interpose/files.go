@@ -6,12 +6,13 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/live"
 	"uverbsim/process"
 )
 
 // inode is the identity of a file of this host. A program's descriptor leads to an
 // inode, however the program came by it.
-type inode struct{ dev, ino uint64 }
+type inode live.FileID
 
 func inodeOf(st *unix.Stat_t) inode { return inode{st.Dev, st.Ino} }
 
@@ -51,6 +52,16 @@ func (f *files) remove(at inode) {
 	defer f.mu.Unlock()
 	delete(f.m, at)
 	f.n.Store(int32(len(f.m)))
+}
+
+// all returns the files.
+func (f *files) all() (all []injected) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	for _, file := range f.m {
+		all = append(all, file)
+	}
+	return all
 }
 
 // find returns the file with that inode, or nil.

@@ -63,14 +63,6 @@ func (c *call) result(n int64, err error) answer {
 	return value(n)
 }
 
-// execve notes that the process may become another program.
-func (c *call) execve() answer {
-	if cl := c.clientAt(c.tgid()); cl != nil {
-		cl.execve(int(c.PID))
-	}
-	return answer{}
-}
-
 // tgid returns the process that the thread belongs to; 0 for one that is gone. A
 // machine that no process uses need not be asked.
 func (c *call) tgid() int {

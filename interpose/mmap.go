@@ -78,17 +78,14 @@ func (c *call) munmap() answer {
 	if cl == nil {
 		return answer{}
 	}
-	from, to := c.Args[0], c.Args[0]+c.Args[1]
-	for from < to {
-		m, ok := cl.space().Mapping(from)
-		if !ok || m.Start >= to {
-			break
+	from, to := copyuser.Addr(c.Args[0]), copyuser.Addr(c.Args[0]+c.Args[1])
+	for _, m := range cl.space().Mappings(from, to) {
+		f, ok := c.files.find(inode(m.File)).(*deviceFile)
+		if !ok {
+			continue
 		}
 		start, end := max(m.Start, from), min(m.End, to)
-		if f, ok := c.files.find(inode{m.Dev, m.Inode}).(*deviceFile); ok {
-			f.unmapped(cl, (m.Offset+start-m.Start)>>copyuser.PageShift, end-start)
-		}
-		from = end
+		f.unmapped(cl, (m.Offset+uint64(start-m.Start))>>copyuser.PageShift, uint64(end-start))
 	}
 	return answer{}
 }

@@ -82,6 +82,9 @@ func New(cfg Config) (*Supervisor, error) {
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
 	s.system = cfg.Machine.NewProcess(process.Options{}).MainTask()
+	for _, d := range cfg.Machine.Devices() {
+		s.follow(d)
+	}
 	return s, nil
 }
 

@@ -15,7 +15,7 @@ func (c *call) watched(w watch.Call, do func() answer) answer {
 	w.FD = int(c.fd)
 	w.File, w.Path = c.file.name()
 	if f, ok := c.file.(*deviceFile); ok {
-		w.Device = c.cfg.Machine.Device(f.path)
+		w.Device = f.device
 	}
 	return c.tell(&w, do)
 }

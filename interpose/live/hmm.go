@@ -36,7 +36,7 @@ func (s *Space) walkPage(maps []mapping, a copyuser.Addr, fault, write bool) err
 	switch {
 	case len(maps) == 0 || maps[0].start > a:
 		return rule.HMMUnmapped
-	case maps[0].prot&unix.PROT_READ == 0, s.device(&maps[0], a, a+copyuser.PageSize):
+	case maps[0].prot&unix.PROT_READ == 0, s.device(&maps[0]):
 		return rule.HMMArea
 	case fault && write && maps[0].prot&unix.PROT_WRITE == 0:
 		return rule.HMMWrite

@@ -16,6 +16,29 @@ type mapping struct {
 	prot       int  // PROT_*
 	shared     bool // MAP_SHARED
 	file       bool // has an inode: a file or shared memory
+
+	id     FileID // of file
+	offset uint64 // of start in the file, in bytes
+}
+
+// FileID is the identity of a file: st_dev and st_ino of stat(2).
+type FileID struct{ Dev, Ino uint64 }
+
+// Mapping is a run of pages that a process has mapped of a file, as its own kernel
+// sees it.
+type Mapping struct {
+	Start, End copyuser.Addr
+	File       FileID // zero for memory of no file
+	Offset     uint64 // of Start in the file, in bytes
+}
+
+// Mappings returns what is mapped from start to end, in order. The first and the last
+// may reach beyond.
+func (s *Space) Mappings(start, end copyuser.Addr) (found []Mapping) {
+	for _, m := range s.mappings(start, end) {
+		found = append(found, Mapping{m.start, m.end, m.id, m.offset})
+	}
+	return found
 }
 
 // mapping returns what is mapped at a.
@@ -52,6 +75,9 @@ func (s *Space) query(start, end copyuser.Addr) (found []mapping, ok bool) {
 		m := mapping{
 			start: copyuser.Addr(q.start), end: copyuser.Addr(q.end),
 			shared: q.flags&procmapShared != 0, file: q.inode != 0,
+		}
+		if m.file {
+			m.id, m.offset = FileID{unix.Mkdev(q.devMajor, q.devMinor), q.inode}, q.offset
 		}
 		for _, p := range []struct {
 			flag uint64
@@ -115,6 +141,26 @@ func parseLine(line []byte) (m mapping, ok bool) {
 		}
 	}
 	m.shared = rights[3] == 's'
-	m.file = string(fields[4]) != "0"
-	return m, true
+	if string(fields[4]) == "0" {
+		return m, true
+	}
+	m.file = true
+	m.id, m.offset, ok = parseFile(fields[2], fields[3], fields[4])
+	return m, ok
+}
+
+// parseFile parses offset, device ("major:minor") and inode of a line.
+func parseFile(offset, device, inode []byte) (id FileID, at uint64, ok bool) {
+	major, minor, _ := bytes.Cut(device, []byte(":"))
+	var n [4]uint64
+	for i, f := range []struct {
+		text []byte
+		base int
+	}{{offset, 16}, {major, 16}, {minor, 16}, {inode, 10}} {
+		var err error
+		if n[i], err = strconv.ParseUint(string(f.text), f.base, 64); err != nil {
+			return FileID{}, 0, false
+		}
+	}
+	return FileID{unix.Mkdev(uint32(n[1]), uint32(n[2])), n[3]}, n[0], true
 }

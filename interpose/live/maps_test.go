@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -20,17 +21,19 @@ func mapAll(t *testing.T, p *proc) (want []mapping) {
 	p.mapFile(t, free+9*ps, 2, rw, unix.MAP_PRIVATE, ps)
 	at := func(i copyuser.Addr) copyuser.Addr { return free + i*ps }
 	return []mapping{
-		{at(0), at(1), rw, false, false},
-		{at(1), at(2), ro, false, false},
-		{at(2), at(3), rw, false, false},
-		{at(5), at(6), 0, false, false},
-		{at(6), at(7), unix.PROT_WRITE | unix.PROT_EXEC, true, true},
-		{at(7), at(9), ro, true, true},
-		{at(9), at(11), rw, false, true},
+		{start: at(0), end: at(1), prot: rw},
+		{start: at(1), end: at(2), prot: ro},
+		{start: at(2), end: at(3), prot: rw},
+		{start: at(5), end: at(6)},
+		{start: at(6), end: at(7), prot: unix.PROT_WRITE | unix.PROT_EXEC, shared: true, file: true},
+		{start: at(7), end: at(9), prot: ro, shared: true, file: true},
+		{start: at(9), end: at(11), prot: rw, file: true},
 	}
 }
 
-var asMapping = cmp.AllowUnexported(mapping{})
+// asMapping leaves out which files they are; that query and text say the same of
+// it is asked apart.
+var asMapping = cmp.Options{cmp.AllowUnexported(mapping{}), cmpopts.IgnoreFields(mapping{}, "id", "offset")}
 
 // TestMappings: the query and the text say what was mapped.
 func TestMappings(t *testing.T) {
@@ -49,9 +52,11 @@ func TestMappings(t *testing.T) {
 			require.Empty(t, find(free-64*ps, free))
 		})
 	}
+	require.Equal(t, s.parseMaps(free, free+64*ps), s.mappings(free, free+64*ps))
 	m, ok := s.mapping(free + 8*ps + 7)
 	require.True(t, ok)
-	require.Equal(t, want[5], m)
+	require.Empty(t, cmp.Diff(want[5], m, asMapping))
+	require.NotZero(t, m.id)
 	for _, a := range []copyuser.Addr{free - 1, free + 3*ps, free + 5*ps - 1} {
 		_, ok = s.mapping(a)
 		require.False(t, ok, "%#x", a)
@@ -96,18 +101,22 @@ func TestParseLine(t *testing.T) {
 		ok   bool
 	}{
 		{"55d0c8a00000-55d0c8a21000 rw-p 00000000 00:00 0                          [heap]\n",
-			mapping{0x55d0c8a00000, 0x55d0c8a21000, rw, false, false}, true},
+			mapping{start: 0x55d0c8a00000, end: 0x55d0c8a21000, prot: rw}, true},
 		{"7f1234560000-7f1234561000 r-xp 00001000 fe:01 131  /usr/lib/x y z\n",
-			mapping{0x7f1234560000, 0x7f1234561000, ro | unix.PROT_EXEC, false, true}, true},
+			mapping{start: 0x7f1234560000, end: 0x7f1234561000, prot: ro | unix.PROT_EXEC, file: true,
+				id: FileID{unix.Mkdev(0xfe, 1), 131}, offset: 0x1000}, true},
 		{"7f1234560000-7f1234561000 -w-s 00001000 00:01 9 /dev/zero (deleted)\n",
-			mapping{0x7f1234560000, 0x7f1234561000, unix.PROT_WRITE, true, true}, true},
-		{"10000-11000 ---p 00000000 00:00 0", mapping{0x10000, 0x11000, 0, false, false}, true},
+			mapping{start: 0x7f1234560000, end: 0x7f1234561000, prot: unix.PROT_WRITE, shared: true, file: true,
+				id: FileID{unix.Mkdev(0, 1), 9}, offset: 0x1000}, true},
+		{"10000-11000 ---p 00000000 00:00 0", mapping{start: 0x10000, end: 0x11000}, true},
 		{"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n", mapping{}, false},
 		{"\n", mapping{}, false},
 		{"10000 ---p 00000000 00:00 0", mapping{}, false},
 		{"10000-z ---p 00000000 00:00 0", mapping{}, false},
 		{"10000-11000 r 00000000 00:00 0", mapping{}, false},
 		{"10000-11000 r--p 00000000 00:00", mapping{}, false},
+		{"10000-11000 r--p 00000000 0:x 7", mapping{}, false},
+		{"10000-11000 r--p y 00:00 7", mapping{}, false},
 	} {
 		m, ok := parseLine([]byte(c.line))
 		require.Equal(t, c.ok, ok, c.line)

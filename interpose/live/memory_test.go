@@ -196,9 +196,10 @@ func TestExec(t *testing.T) {
 func TestFirstThread(t *testing.T) {
 	p := start(t)
 	p.mmap(t, free, 1, rw, unix.MAP_PRIVATE)
-	before := p.space(t)
+	before, reader := p.space(t), p.space(t)
 	p.tell(t, order{Op: "leave"})
 	require.Eventually(t, func() bool { return !hasMemory(p.cmd.Process.Pid) }, 5*time.Second, time.Millisecond)
+	require.True(t, reader.Load(free, make([]byte, 1)))
 	after := p.space(t)
 	for _, s := range []*Space{before, after} {
 		require.True(t, s.Alive())

@@ -41,7 +41,7 @@ func (s *Space) pin(from copyuser.Addr, n uint64, flags gup) (*copyuser.Pin, err
 			return nil, rule.PinUnmapped
 		}
 		to := min(m.end, end)
-		if err := s.checkFlags(&m, at, to, flags); err != nil {
+		if err := s.checkFlags(&m, flags); err != nil {
 			return nil, err
 		}
 		if !s.probe(at) || m.file && !s.probe(to-1) {
@@ -55,11 +55,10 @@ func (s *Space) pin(from copyuser.Addr, n uint64, flags gup) (*copyuser.Pin, err
 	return s.PinPages(s.pages(start, int((end-start)>>copyuser.PageShift))), nil
 }
 
-// checkFlags models check_vma_flags in mm/gup.c for the part of a mapping from
-// start to end.
-func (s *Space) checkFlags(m *mapping, start, end copyuser.Addr, flags gup) error {
+// checkFlags models check_vma_flags in mm/gup.c.
+func (s *Space) checkFlags(m *mapping, flags gup) error {
 	switch {
-	case s.device(m, start, end):
+	case s.device(m):
 		return rule.PinIO
 	case flags.write && m.prot&unix.PROT_WRITE == 0 && !(flags.force && !m.shared):
 		return rule.PinWrite
@@ -69,20 +68,9 @@ func (s *Space) checkFlags(m *mapping, start, end copyuser.Addr, flags gup) erro
 	return nil
 }
 
-// device reports whether a part of a mapping is the simulated device's. The
-// process may have put other memory where the shadow still has an area.
-func (s *Space) device(m *mapping, start, end copyuser.Addr) bool {
-	if !m.file || !m.shared {
-		return false
-	}
-	s.MmapReadLock(nil)
-	defer s.MmapReadUnlock(nil)
-	for a := s.FindVMA(start); a != nil && a.Start < end; a = s.FindVMA(a.End) {
-		if a.Flags&(copyuser.VM_IO|copyuser.VM_PFNMAP) != 0 {
-			return true
-		}
-	}
-	return false
+// device reports whether a mapping is of the simulated device.
+func (s *Space) device(m *mapping) bool {
+	return m.file && s.IsDevice != nil && s.IsDevice(m.id)
 }
 
 // probe reports whether there is a page at a. A mapping of a file has none behind

@@ -82,23 +82,15 @@ func TestPinEmpty(t *testing.T) {
 // has put in their place can.
 func TestPinDevice(t *testing.T) {
 	p := start(t)
-	p.mapFile(t, free, 2, rw, unix.MAP_SHARED, 2*ps)
+	p.mapFile(t, free, 1, rw, unix.MAP_SHARED, ps)
+	p.mapFile(t, free+ps, 1, rw, unix.MAP_SHARED, ps)
 	s := p.space(t)
-	shadow := func(a copyuser.Addr, insert func(a *copyuser.Area, i int, p *copyuser.Page)) {
-		_, err := s.Mmap(nil, copyuser.MmapRequest{
-			Addr: a, Length: ps, Prot: rw, Flags: unix.MAP_SHARED | unix.MAP_FIXED,
-			File: "device", Readable: true, Writable: true,
-			Map: func(a *copyuser.Area) error {
-				insert(a, 0, copyuser.NewPage())
-				return nil
-			},
-		})
-		require.NoError(t, err)
-	}
-	shadow(free, (*copyuser.Area).InsertPage)
-	shadow(free+ps, (*copyuser.Area).RemapPFN)
+	maps := s.Mappings(free, free+2*ps)
+	require.Len(t, maps, 2)
+	require.NotEqual(t, maps[0].File, maps[1].File)
+	s.IsDevice = func(id FileID) bool { return id == maps[1].File }
 	pin, err := s.Pin(free, ps, true)
-	require.NoError(t, err, "memory of the device's")
+	require.NoError(t, err, "another file")
 	pin.Unpin()
 	_, err = s.Pin(free+ps, ps, true)
 	require.Equal(t, rule.PinIO, err)

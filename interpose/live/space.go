@@ -22,6 +22,11 @@ var ErrFork = errors.New("live: the memory of a live process is not forked by th
 // at once.
 type Space struct {
 	*copyuser.AddressSpace
+	// IsDevice says of a file whether what is mapped of it is the simulated
+	// device's, which cannot be pinned. Nil is no file. It is set before the memory
+	// is used.
+	IsDevice func(FileID) bool
+
 	pid    int
 	thread atomic.Int32 // one that has the memory; the first may exit before others
 

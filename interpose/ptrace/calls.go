@@ -1,5 +1,3 @@
-//go:build linux && amd64
-
 package ptrace
 
 import (
@@ -112,7 +110,11 @@ func (t *tracer) open(th *thread, dirfd int, path uint64, flags int) *pending {
 		if ret < 0 {
 			return
 		}
-		if link, ok := fdLink(th.tid, int(ret)); ok && t.isNode(link) {
+		link, ok := fdLink(th.tid, int(ret))
+		if !ok {
+			link = p // it has been killed meanwhile
+		}
+		if t.isNode(link) {
 			f := t.newFile(link, true)
 			th.process.files.fds[int(ret)] = f
 			c.File = f.number
@@ -146,7 +148,7 @@ func (t *tracer) dup(th *thread, from int) *pending {
 		before := fds[int(ret)]
 		fds[int(ret)] = f
 		if before != nil && before != f {
-			t.lost(th.process, before)
+			t.lost(th, before)
 		}
 	}}
 }

@@ -1,9 +1,9 @@
-//go:build linux && amd64
-
 package ptrace_test
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -18,6 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/ptrace"
+	"uverbsim/interpose/seccomp"
+	"uverbsim/interpose/watch"
 	"uverbsim/spec"
 )
 
@@ -41,6 +44,9 @@ var clients = map[string]func(){
 	"orphan":   orphan,
 	"files":    listFiles,
 	"opens":    opens,
+	"endless":  endless,
+	"watches":  watches,
+	"refused":  refused,
 }
 
 // numberEnv is a number for a client.
@@ -342,6 +348,36 @@ func number2() int {
 	n, err := strconv.Atoi(os.Getenv(parentEnv))
 	must(err)
 	return n
+}
+
+// endless calls from several threads until it is killed.
+func endless() {
+	for range 3 {
+		go func() {
+			for {
+				fd := open()
+				ask(fd, 3)
+				must(unix.Close(fd))
+			}
+		}()
+	}
+	select {}
+}
+
+// watches watches another client, and says which process that is.
+func watches() {
+	os.Setenv(clientEnv, "endless")
+	o := ptrace.Options{Prefix: os.Getenv(deviceEnv), Started: func(pid int) { fmt.Println(pid) }}
+	_, err := ptrace.Run(context.Background(), []string{"/proc/self/exe"}, nil, watch.Watchers{}, o)
+	must(err)
+}
+
+// refused watches a program where ptrace is refused, and says what comes of it.
+func refused() {
+	must(refuse(unix.SYS_PTRACE))
+	_, err := ptrace.Run(context.Background(), []string{"/bin/true"}, nil, watch.Watchers{}, ptrace.Options{})
+	var missing *seccomp.Missing
+	fmt.Println(errors.As(err, &missing), err)
 }
 
 // listFiles says which descriptors it was started with.

@@ -1,5 +1,3 @@
-//go:build linux && amd64
-
 package ptrace
 
 import (
@@ -60,7 +58,7 @@ func (t *tracer) prune(th *thread) {
 	for fd, f := range fds {
 		if link, ok := fdLink(th.tid, fd); !ok || link != f.path {
 			delete(fds, fd)
-			t.lost(th.process, f)
+			t.lost(th, f)
 		}
 	}
 }
@@ -83,14 +81,14 @@ func (t *tracer) descriptors(f *openFile) int {
 	return n
 }
 
-// lost tells of a device file that a process has let go of, if it was the last
-// that had it.
-func (t *tracer) lost(p *process, f *openFile) {
+// lost tells of a device file that a thread has let go of, if no descriptor leads
+// to it any more.
+func (t *tracer) lost(th *thread, f *openFile) {
 	if !f.device || f.closed || t.descriptors(f) > 0 {
 		return
 	}
 	f.closed = true
-	c := t.call(&thread{tid: p.pid, process: p}, "close", -1, f)
+	c := t.call(th, "close", -1, f)
 	c.Mem = nil
 	t.w.Enter(c)
 	t.w.Leave(c)
@@ -119,8 +117,11 @@ func fdLink(tid, fd int) (string, bool) {
 func (t *tracer) file(th *thread, fd int) *openFile {
 	fds := th.process.files.fds
 	link, ok := fdLink(th.tid, fd)
+	if !ok {
+		return nil // it is not open, or the process has been killed
+	}
 	device := t.isNode(link)
-	if !ok || !device && link != eventFile {
+	if !device && link != eventFile {
 		delete(fds, fd)
 		return nil
 	}

@@ -1,5 +1,3 @@
-//go:build linux && amd64
-
 package ptrace
 
 import (
@@ -152,17 +150,28 @@ func (l *launcher) failure() error {
 	return &seccomp.StartError{Status: status, Text: text}
 }
 
+// errGone is the error of a launcher that has ended before it was attached.
+var errGone = errors.New("the launcher has ended: does this command call ServeLauncher?")
+
 // attach attaches the launcher's thread and lets it go on.
 func (l *launcher) attach() error {
-	tid, err := strconv.Atoi(l.receive())
-	if err != nil {
-		return errors.New("this command does not serve as the launcher of a program")
+	said := l.receive()
+	if said == "" {
+		return errGone
 	}
-	if err := seize(tid); err != nil {
+	tid, err := strconv.Atoi(said)
+	if err != nil {
+		return fmt.Errorf("the launcher says %q", said)
+	}
+	if err := seize(tid); errors.Is(err, unix.ESRCH) {
+		return errGone
+	} else if err != nil {
 		return forbidden(l.pid, err)
 	}
-	_, err = unix.Write(l.sock, []byte{1})
-	return err
+	if _, err := unix.SendmsgN(l.sock, []byte{1}, nil, nil, unix.MSG_NOSIGNAL); err != nil {
+		return errGone
+	}
+	return nil
 }
 
 // seize attaches a thread to the calling one.

@@ -1,5 +1,3 @@
-//go:build linux && amd64
-
 package ptrace
 
 import (
@@ -37,14 +35,18 @@ type pending struct {
 }
 
 // adopt returns a thread, which may be new: made by a parent, or, if that is
-// nil, by the process that /proc names.
+// nil, by the process that /proc names. It returns nil for one that its parent
+// tells of when its end has been told already.
 func (t *tracer) adopt(tid int, parent *process) *thread {
 	if th := t.threads[tid]; th != nil {
 		return th
 	}
 	pid, err := statusField(tid, "Tgid")
 	if err != nil {
-		pid = tid // it has gone already, and what is left is to report that
+		if parent != nil {
+			return nil
+		}
+		pid = tid // it has been killed, and what is left is to tell of that
 	}
 	p := t.processes[pid]
 	if p == nil {
@@ -102,7 +104,7 @@ func (t *tracer) exited(p *process, ws unix.WaitStatus) {
 	}
 	t.mu.Unlock()
 	for _, f := range p.files.fds {
-		t.lost(p, f)
+		t.lost(&thread{tid: p.pid, process: p}, f)
 	}
 	if !p.used {
 		return

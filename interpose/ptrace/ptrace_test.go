@@ -1,8 +1,7 @@
-//go:build linux && amd64
-
 package ptrace_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"os"
@@ -183,6 +182,54 @@ func TestStatus(t *testing.T) {
 	require.Len(t, exit, 1)
 	require.EqualValues(t, 128+9, exit[0].Ret)
 	require.Equal(t, syscall.SIGTERM, run(t, "term", ptrace.Options{}).status.Signal())
+}
+
+// TestKilled: a program that is killed at any moment ends so, and each call that
+// has begun ends.
+func TestKilled(t *testing.T) {
+	for i := range 20 {
+		w := run(t, "endless", ptrace.Options{Started: func(pid int) {
+			time.AfterFunc(20*time.Millisecond+time.Duration(i)*1700*time.Microsecond, func() { unix.Kill(pid, unix.SIGKILL) })
+		}})
+		require.Equal(t, syscall.SIGKILL, w.status.Signal())
+		opened, closed := 0, len(w.named("close"))
+		for _, c := range w.named("open") {
+			if c.Err == nil {
+				opened++
+			}
+		}
+		require.Equal(t, opened, closed)
+	}
+}
+
+// TestTracerKilled: a program does not outlive the one who looks on.
+func TestTracerKilled(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), clientEnv+"=watches", deviceEnv+"="+device(t))
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	require.NoError(t, err)
+	time.Sleep(20 * time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	require.Eventually(t, func() bool {
+		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		return err != nil || strings.Contains(string(b), ") Z ") // nobody may have waited for it
+	}, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestRefused: where ptrace is refused, one line says what to do.
+func TestRefused(t *testing.T) {
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), clientEnv+"=refused")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err)
+	require.Equal(t, "true the program cannot be traced: operation not permitted (needs permission to trace a child): "+
+		"in a container, start it with --cap-add SYS_PTRACE or --security-opt seccomp=unconfined\n", string(out))
 }
 
 // TestOrphan: a run lasts as long as the last child, and has the program's status.

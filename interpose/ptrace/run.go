@@ -1,5 +1,3 @@
-//go:build linux && amd64
-
 package ptrace
 
 import (
@@ -84,8 +82,16 @@ func (t *tracer) run(path string, argv, env []string) (syscall.WaitStatus, error
 		t.o.Started(l.pid)
 	}
 	if err := l.attach(); err != nil {
-		t.kill()
-		return 0, errors.Join(err, t.loop())
+		if !errors.Is(err, errGone) {
+			t.kill()
+		}
+		if err := t.loop(); err != nil {
+			return 0, err
+		}
+		if errors.Is(err, errGone) && t.status.Signaled() {
+			return syscall.WaitStatus(t.status), nil // somebody has killed it
+		}
+		return 0, err
 	}
 	if err := t.loop(); err != nil {
 		t.kill()

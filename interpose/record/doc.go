@@ -20,7 +20,9 @@
 // memory that the kernel pins lie in structs, and what is an address there and
 // how much memory is meant, a table by struct field says ([pointers]); such
 // memory is a buffer of zeros with the same offset in its page. Handles inside a
-// struct stand as they are, since a fresh device gives out the same ones.
+// struct stand as they are, since a fresh device gives out the same ones. A file
+// of another kind that stands for something, as that of an XRC domain does, becomes
+// one of the player's standard descriptors.
 //
 // # What is not compared
 //
@@ -34,8 +36,12 @@
 //
 // Reads of event files, doorbells, and the memory that a device writes. Requests
 // of posted work (IB_USER_VERBS_CMD_POST_SEND and its like) are recorded with the
-// addresses in them as they stand. Calls whose answer depends on what only the
-// recorded program had cannot be played with the same answer: a descriptor of
-// another kind of file, such as a dma-buf, and a descriptor inside the struct of
-// an ioctl where its number is another when the case is played.
+// addresses in them as they stand.
+//
+// Some calls cannot be played with the same answer, since it depends on what only
+// the recorded program had: a descriptor of another kind of file, such as a
+// dma-buf; a descriptor inside the struct of an ioctl, where its number is another
+// when the case is played; and a device's number that a request names
+// (IB_USER_VERBS_CMD_OPEN_QP, firmware commands), where others had used the device
+// before, which the case's "why" says.
 package record

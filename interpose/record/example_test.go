@@ -62,7 +62,7 @@ func Example() {
 	// recorded/ibv_devinfo-1 <nil>
 	// a recording of ibv_devinfo -v
 	// open
-	// rlimit
 	// ioctl
 	// ioctl
+	// mmap
 }

@@ -346,6 +346,9 @@ func (e *exchange) address(q *pointer, at uint64, bases map[field]base) (casefil
 // answer completes the step with the buffers and what is saved from them.
 func (e *exchange) answer(step *casefile.Step, got *casefile.Got, save, saveFD *map[string]casefile.Ref) {
 	e.relocate()
+	if b := e.block(coreIn); b != nil {
+		e.standIn(b.buf.before[b.off:], b.buf.after[b.off:])
+	}
 	masks := map[string][]casefile.Range{}
 	ready := func(n uint32) bool { return e.s.ready[handle{e.c.File, n}] }
 	for _, o := range varying(e.method, e.in, ready) {

@@ -246,7 +246,14 @@ var programs = map[string]func(m *machine){
 		initiator, err := p.ctx.CreateQP(&libmlx5.QPInitAttr{PD: p.pd, SendCQ: cq, Type: verbs.IBV_QPT_XRC_SEND, Cap: verbs.QPCap{MaxSendWR: 4, MaxSendSGE: 1}})
 		require.NoError(m, err)
 		require.ErrorIs(m, xrcd.Close(), syscall.EBUSY)
-		for _, destroy := range []func() error{target.Destroy, initiator.Destroy, srq.Destroy, xrcd.Close, cq.Destroy} {
+		file := p.ctx.CmdFD // any will do
+		first, err := p.ctx.OpenXRCD(file, syscall.O_CREAT)
+		require.NoError(m, err)
+		_, err = p.ctx.OpenXRCD(file, syscall.O_CREAT|syscall.O_EXCL)
+		require.ErrorIs(m, err, syscall.EINVAL, "it has a domain")
+		_, err = p.ctx.OpenXRCD(99, syscall.O_CREAT)
+		require.ErrorIs(m, err, syscall.EBADF)
+		for _, destroy := range []func() error{first.Close, target.Destroy, initiator.Destroy, srq.Destroy, xrcd.Close, cq.Destroy} {
 			require.NoError(m, destroy())
 		}
 		p.stop()

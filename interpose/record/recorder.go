@@ -38,6 +38,7 @@ type Recorder struct {
 	files    map[uint64]*session   // by open device file
 	calls    map[*watch.Call]*call // under way
 	counts   map[string]int        // cases begun, by the program's name
+	begun    int                   // cases begun
 	errs     []error
 	closed   bool
 }
@@ -163,6 +164,7 @@ func (r *Recorder) begin(c *watch.Call) (*session, error) {
 		program = filepath.Base(p.Args[0])
 	}
 	r.counts[program]++
+	r.begun++
 	name := fmt.Sprintf("recorded/%s-%d", program, r.counts[program])
 	k := &casefile.Case{Name: name, Driver: driver, Device: r.opts.Device, Bufs: map[string]*casefile.Buf{}}
 	if c.Kernel != nil {
@@ -199,6 +201,9 @@ func (r *Recorder) close(c *watch.Call) {
 
 // end writes a session's case.
 func (r *Recorder) end(s *session, more string) {
+	if r.begun > 1 {
+		more = "; others had used the device" + more
+	}
 	line, err := s.finish(more).Marshal()
 	if s.c.Driver == "" {
 		err = errors.New("no call told what driver it is for")

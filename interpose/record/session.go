@@ -24,6 +24,7 @@ type session struct {
 	handles map[handle]symbol
 	ready   map[handle]bool // queue pairs that were once ready to receive
 	offsets map[uint64]casefile.Value
+	others  map[openFile]int // files of other kinds, and the standard descriptors that stand in for them
 	memory  memory
 
 	together int  // calls that ran at the same time as others
@@ -58,7 +59,7 @@ type symbol struct {
 func newSession(c *casefile.Case, pid int, p Process) *session {
 	s := &session{c: c, pid: pid, args: p.Args, files: map[uint64]string{},
 		parties: map[int]*party{pid: {fds: map[int]string{}}}, counts: map[string]int{},
-		handles: map[handle]symbol{}, ready: map[handle]bool{}, offsets: map[uint64]casefile.Value{}}
+		handles: map[handle]symbol{}, ready: map[handle]bool{}, offsets: map[uint64]casefile.Value{}, others: map[openFile]int{}}
 	s.identify(p)
 	return s
 }

@@ -47,6 +47,7 @@ func (s *session) write(c *watch.Call, response []byte) {
 			a.Reloc = append(a.Reloc, casefile.Reloc{At: at, Size: 8, Value: v})
 		}
 	}
+	e.standIn(a.Data[core:])
 	e.answer(step, got, &a.Save, &a.SaveFD)
 }
 

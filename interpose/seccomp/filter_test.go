@@ -88,19 +88,24 @@ func TestFilterDecisions(t *testing.T) {
 		{"ioctl TCGETS", 16, args{0, 0x5401}, retAllow},
 		{"ioctl, uverbs in the descriptor", 16, args{0xc0181b01, 0x5401, 0xc0181b01}, retAllow},
 
+		{"getxattr", 191, args{}, retNotify},
+		{"lgetxattr", 192, args{}, retNotify},
+		{"fgetxattr", 193, args{}, retAllow},
+		{"listxattr", 194, args{}, retNotify},
+		{"llistxattr", 195, args{}, retNotify},
 		{"mmap shared file", 9, args{0, 4096, 2, 1, 3}, retNotify},
 		{"mmap shared validate", 9, args{0, 4096, 2, 3, 3}, retNotify},
 		{"mmap shared fixed populate", 9, args{0, 4096, 2, 1 | 0x10 | 0x8000, 3}, retNotify},
 		{"mmap shared, high word of flags", 9, args{0, 4096, 2, 1 | high, 3}, retNotify},
-		{"mmap private file", 9, args{0, 4096, 1, 2, 3}, retAllow},
+		{"mmap private file", 9, args{0, 4096, 1, 2, 3}, retNotify},
 		{"mmap private anonymous", 9, args{0, 4096, 3, 0x22, ^uint64(0)}, retAllow},
 		{"mmap shared anonymous", 9, args{0, 4096, 3, 0x21, ^uint64(0)}, retAllow},
 		{"mmap shared validate anonymous", 9, args{0, 4096, 3, 0x23, ^uint64(0)}, retAllow},
-		{"mmap no type", 9, args{0, 4096, 3, 0, 3}, retAllow},
-		{"mmap type 5", 9, args{0, 4096, 3, 5, 3}, retAllow},
-		{"mmap type 9", 9, args{0, 4096, 3, 9, 3}, retAllow},
-		{"mmap droppable", 9, args{0, 4096, 3, 8, 3}, retAllow},
-		{"mmap, shared in prot", 9, args{1, 1, 1, 2, 1, 1}, retAllow},
+		{"mmap no type", 9, args{0, 4096, 3, 0, 3}, retNotify},
+		{"mmap type 5", 9, args{0, 4096, 3, 5, 3}, retNotify},
+		{"mmap type 9", 9, args{0, 4096, 3, 9, 3}, retNotify},
+		{"mmap droppable", 9, args{0, 4096, 3, 8, 3}, retNotify},
+		{"mmap, anonymous in prot", 9, args{0x20, 0x20, 0x20, 2, 0x20, 0x20}, retNotify},
 
 		{"munmap a page", 11, args{0x7f0000000000, 4096}, retNotify},
 		{"munmap nothing", 11, args{0x7f0000000000, 0}, retNotify},
@@ -206,7 +211,7 @@ func TestFilterOptions(t *testing.T) {
 // but those of the table is touched.
 func TestFilterAllowsTheRest(t *testing.T) {
 	named := map[uint32]bool{}
-	for _, nr := range []uint32{1, 2, 4, 5, 6, 9, 11, 16, 21, 25, 41, 59, 89, 257, 262, 267, 269, 317, 322, 332, 437, 439} {
+	for _, nr := range []uint32{1, 2, 4, 5, 6, 9, 11, 16, 21, 25, 41, 59, 89, 191, 192, 194, 195, 257, 262, 267, 269, 317, 322, 332, 437, 439} {
 		named[nr] = true
 	}
 	prog := Filter(everything)

@@ -17,6 +17,10 @@ const (
 	NrSocket     = 41
 	NrExecve     = 59
 	NrReadlink   = 89
+	NrGetxattr   = 191
+	NrLgetxattr  = 192
+	NrListxattr  = 194
+	NrLlistxattr = 195
 	NrOpenat     = 257
 	NrNewfstatat = 262
 	NrReadlinkat = 267

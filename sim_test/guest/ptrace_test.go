@@ -13,9 +13,9 @@ import (
 	"uverbsim/sim_test/guest"
 )
 
-// lookedOn are programs that another one looks on at: one that asks for the
-// device, and two that send each other messages and wait for events; the second
-// starts when the first listens on its port, 18515.
+// lookedOn are programs that uverbsim looks on at: one that asks for the device,
+// and two that send each other messages and wait for events; the second starts
+// when the first listens on its port, 18515.
 const lookedOn = `
 	ibv_devinfo
 	ibv_rc_pingpong -g 1 -n 20 -e &
@@ -65,14 +65,12 @@ var devinfo = []string{
 	"UVERBS_METHOD_QUERY_PORT", "MLX5_IB_METHOD_UAR_OBJ_DESTROY", "close", "close", "exit",
 }
 
-// TestLookOn: who looks on by ptrace sees each call of unmodified programs on a
-// real kernel, with what it has answered.
+// TestLookOn: uverbsim run --passthrough sees each call of unmodified programs on
+// a real kernel, with what it has answered.
 func TestLookOn(t *testing.T) {
 	j := programs(t, mlx5(t), lookedOn)
-	j.Path, j.Args = "/program", append([]string{j.Path}, j.Args...)
-	var err error
-	j.Program, err = guest.Build(context.Background(), "uverbsim/sim_test/guest/lookon", t.TempDir())
-	require.NoError(t, err)
+	watched := append([]string{"run", "--passthrough", "--strace", "--json", "--verbose", "--write", "--", j.Path}, j.Args...)
+	j.Path, j.Args = "/init", watched
 	t.Parallel()
 	var out, errs bytes.Buffer
 	j.Stdout, j.Stderr = &out, &errs

@@ -1,0 +1,39 @@
+package interpose
+
+import (
+	"uverbsim/core"
+	"uverbsim/kernel"
+	"uverbsim/process"
+	"uverbsim/trace"
+)
+
+// follow keeps what the twin of /sys shows of a device as the device is.
+func (s *Supervisor) follow(d *kernel.Device) {
+	dev := d.IBDevice()
+	if dev == nil {
+		return
+	}
+	dev.RegisterEventHandler(s.system, &core.EventHandler{Handle: func(*trace.Task, *core.Event) {
+		go func() { // it asks the adapter, which is busy telling
+			if err := s.tree.Refresh(d); err != nil {
+				s.report("%v", err)
+			}
+		}()
+	}})
+}
+
+// Remove takes a device from under the programs that use it, as when a card is
+// pulled out or its driver goes. Remove of the driver does that in the machine; it
+// is called with a task of no program.
+func (s *Supervisor) Remove(d *kernel.Device, remove func(*process.Task) error) error {
+	if err := s.tree.Remove(d); err != nil {
+		s.report("%v", err)
+	}
+	err := remove(s.system)
+	for _, f := range s.files.all() {
+		if f, ok := f.(*deviceFile); ok && f.device == d {
+			f.zap()
+		}
+	}
+	return err
+}

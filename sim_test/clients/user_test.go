@@ -1,0 +1,168 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// user is who runs programs.
+type user struct {
+	name string
+	cred *syscall.Credential // nil: who runs the test
+}
+
+var (
+	self = user{name: "root"}
+	// nobody has no capability: it loses them with the user ID, and the command's
+	// NO_NEW_PRIVS has none come back.
+	nobody = user{"nobody", &syscall.Credential{Uid: 65534, Gid: 65534}}
+)
+
+// users runs a test as root and as nobody.
+func users(t *testing.T, f func(t *testing.T, u user)) {
+	t.Helper()
+	for _, u := range []user{self, nobody} {
+		t.Run(u.name, func(t *testing.T) {
+			if os.Geteuid() != 0 {
+				if u.cred != nil {
+					t.Skip("only root can become another user")
+				}
+				t.Log("the test does not run as root: only one user is tried")
+			}
+			f(t, u)
+		})
+	}
+}
+
+// dir returns a new directory of the user's. (t.TempDir's are for root.)
+func (u user) dir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "client-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if u.cred != nil {
+		require.NoError(t, os.Chown(dir, int(u.cred.Uid), int(u.cred.Gid)))
+	}
+	return dir
+}
+
+// patience is after how long a command that does not end is a failure.
+const patience = 90 * time.Second
+
+// job is the command, started.
+type job struct {
+	t    *testing.T
+	args []string
+	cmd  *exec.Cmd
+	done chan struct{}
+	out  bytes.Buffer
+	err  bytes.Buffer
+	late bool
+}
+
+// result is what became of it.
+type result struct {
+	args           []string
+	stdout, stderr string
+	status         syscall.WaitStatus
+}
+
+type option func(*exec.Cmd)
+
+func stdin(s string) option   { return func(c *exec.Cmd) { c.Stdin = strings.NewReader(s) } }
+func in(dir string) option    { return func(c *exec.Cmd) { c.Dir = dir } }
+func env(kv ...string) option { return func(c *exec.Cmd) { c.Env = append(c.Env, kv...) } }
+
+// start starts the command, in a process group of its own, all of which is gone
+// when the test ends.
+func (u user) start(t *testing.T, args []string, options ...option) *job {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	j := &job{t: t, args: args, done: make(chan struct{})}
+	j.cmd = exec.CommandContext(ctx, uverbsim, args...)
+	j.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.cred, Setpgid: true}
+	j.cmd.Env = append(os.Environ(), "HOME=/", "TMPDIR=/tmp", "LC_ALL=C")
+	j.cmd.Dir = "/"
+	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.err
+	j.cmd.Cancel = func() error {
+		j.late = true
+		return syscall.Kill(-j.cmd.Process.Pid, syscall.SIGKILL)
+	}
+	j.cmd.WaitDelay = 5 * time.Second
+	for _, o := range options {
+		o(j.cmd)
+	}
+	require.NoError(t, j.cmd.Start())
+	go func() {
+		defer close(j.done)
+		defer cancel()
+		_ = j.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = syscall.Kill(-j.cmd.Process.Pid, syscall.SIGKILL)
+		<-j.done
+	})
+	return j
+}
+
+// wait returns how the command ended.
+func (j *job) wait() result {
+	j.t.Helper()
+	<-j.done
+	r := result{j.args, j.out.String(), j.err.String(), j.cmd.ProcessState.Sys().(syscall.WaitStatus)}
+	if j.late {
+		j.t.Fatalf("did not end:\n%s", r)
+	}
+	return r
+}
+
+// run runs the command to its end.
+func (u user) run(t *testing.T, args []string, options ...option) result {
+	t.Helper()
+	return u.start(t, args, options...).wait()
+}
+
+// ok requires that the command did well and said nothing itself.
+func (r result) ok(t *testing.T) result {
+	t.Helper()
+	require.True(t, r.status.Exited() && r.status.ExitStatus() == 0, "%s", r)
+	r.calm(t)
+	return r
+}
+
+// calm requires that the command, not the program, has nothing to say: no failure
+// of its own, and nothing left of the program in the machine.
+func (r result) calm(t *testing.T) {
+	t.Helper()
+	require.NotContains(t, r.stderr, "uverbsim:", "%s", r)
+}
+
+func (r result) String() string {
+	status := "exit status " + strconv.Itoa(r.status.ExitStatus())
+	if r.status.Signaled() {
+		status = "signal: " + r.status.Signal().String()
+	}
+	return "uverbsim " + strings.Join(r.args, " ") + "\n" + status + "\n--- stdout\n" + r.stdout + "--- stderr\n" + r.stderr
+}
+
+// script returns the path of a file of testdata that every user can read.
+func script(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", name))
+	require.NoError(t, err)
+	to := filepath.Join(filepath.Dir(uverbsim), name)
+	scripts.Lock()
+	defer scripts.Unlock()
+	require.NoError(t, os.WriteFile(to, text, 0o644))
+	return to
+}
