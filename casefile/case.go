@@ -85,11 +85,16 @@ type Device struct {
 	Has   []string          // stub: members of struct ib_device_ops, or mask<N>, beyond the default ones
 	Lacks []string          // stub: default ones that it shall not have
 	Caps  map[string]uint64 // mlx5: fields of struct mlx5_ifc_cmd_hca_cap_bits
+
+	// Profile is the adapter that Caps are of, by its name here; mlx5, and empty for
+	// that of the recordings.
+	Profile string
 }
 
 func (d *Device) members(o *object) {
 	listMember(o, "has", &d.Has, may, item.text)
 	listMember(o, "lacks", &d.Lacks, may, item.text)
+	o.text("profile", &d.Profile, may)
 	dictMember(o, "caps", &d.Caps, func(it item, _ string, n *uint64) { integer(it, n) })
 }
 

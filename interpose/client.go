@@ -28,6 +28,7 @@ type client struct {
 	mem     *live.Space
 	execing int // the thread whose execve may have replaced its memory, 0 for none
 	spare   []*process.Task
+	traces  map[int]*trace.Task // by thread
 }
 
 // clientOf returns the process that a thread belongs to.
@@ -104,6 +105,7 @@ func (c *client) awaitExit(pidfd int) {
 	}
 	c.s.clientsMu.Unlock()
 	c.proc.MainTask().Exit()
+	c.s.exited(c)
 	c.space().Close()
 }
 
@@ -161,9 +163,21 @@ func (c *client) task(of *call) *process.Task {
 	}
 	t.Call = of
 	if sink := c.s.cfg.Trace; sink != nil {
-		t.Trace = trace.NewTask(int(of.PID), sink)
+		t.Trace = c.traced(int(of.PID), sink)
 	}
 	return t
+}
+
+// traced returns what the calls of a thread are reported under. The caller holds the
+// lock.
+func (c *client) traced(tid int, sink trace.Sink) *trace.Task {
+	if c.traces[tid] == nil {
+		if c.traces == nil {
+			c.traces = map[int]*trace.Task{}
+		}
+		c.traces[tid] = trace.NewTask(tid, sink)
+	}
+	return c.traces[tid]
 }
 
 // giveTask takes it back.

@@ -110,6 +110,7 @@ func (e *eventFile) closed() {
 		owner.removeEvents(e)
 	}
 	if f != nil {
+		e.s.left(e)
 		f.Ops.Wait(f).Tell(nil)
 		if e.scratch != 0 {
 			_ = e.s.system.Munmap(e.scratch, driverEvent)

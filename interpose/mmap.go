@@ -85,7 +85,12 @@ func (c *call) munmap() answer {
 			continue
 		}
 		start, end := max(m.Start, from), min(m.End, to)
-		f.unmapped(cl, (m.Offset+uint64(start-m.Start))>>copyuser.PageShift, uint64(end-start))
+		c.file, c.client, c.fd = f, cl, -1
+		w := watch.Call{Name: "munmap", Addr: uint64(start), Length: uint64(end - start), Offset: m.Offset + uint64(start-m.Start)}
+		c.watched(w, func() answer {
+			f.unmapped(cl, w.Offset>>copyuser.PageShift, w.Length)
+			return answer{}
+		})
 	}
 	return answer{}
 }

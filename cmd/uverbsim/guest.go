@@ -119,8 +119,8 @@ func (s *guests) close() error {
 }
 
 // with returns the job of a guest with that device, which has other capabilities
-// than the recorded one where caps says so.
-func (s *guests) with(d guest.Device, caps map[string]uint64) (*guest.Job, error) {
+// than its profile where caps says so.
+func (s *guests) with(d guest.Device, profile string, caps map[string]uint64) (*guest.Job, error) {
 	if d == guest.MLX5 && s.job.MLX5.Bridge == "" {
 		var err error
 		if s.job.MLX5.Bridge, err = guest.BuildBridge(s.ctx, s.job.Kernel, s.say); err != nil {
@@ -128,6 +128,6 @@ func (s *guests) with(d guest.Device, caps map[string]uint64) (*guest.Job, error
 		}
 	}
 	j := s.job
-	j.Device, j.MLX5.Caps = d, caps
+	j.Device, j.MLX5.Profile, j.MLX5.Caps = d, profile, caps
 	return &j, nil
 }

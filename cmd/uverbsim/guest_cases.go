@@ -17,9 +17,10 @@ import (
 
 // group are cases that one guest can play: those of one device.
 type group struct {
-	device guest.Device
-	caps   map[string]uint64
-	places []int // among all cases
+	device  guest.Device
+	profile string
+	caps    map[string]uint64
+	places  []int // among all cases
 }
 
 // groups sorts the cases by the devices that they ask for, in the order of their
@@ -34,9 +35,11 @@ func groups(device guest.Device, cases []*casefile.Case) (all []*group) {
 			}
 		}
 		if c.Device != nil && want.device == guest.MLX5 {
-			want.caps = c.Device.Caps
+			want.profile, want.caps = c.Device.Profile, c.Device.Caps
 		}
-		at := slices.IndexFunc(all, func(o *group) bool { return o.device == want.device && maps.Equal(o.caps, want.caps) })
+		at := slices.IndexFunc(all, func(o *group) bool {
+			return o.device == want.device && o.profile == want.profile && maps.Equal(o.caps, want.caps)
+		})
 		if at < 0 {
 			at = len(all)
 			all = append(all, want)
@@ -63,7 +66,7 @@ func (g *guestFlags) ask(cmd *cobra.Command, cases []*casefile.Case, flags ...st
 	defer func() { err = errors.Join(err, s.close()) }()
 	recorded := make([]*casefile.Case, len(cases))
 	for _, group := range groups(s.device, cases) {
-		j, err := s.with(group.device, group.caps)
+		j, err := s.with(group.device, group.profile, group.caps)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +88,7 @@ func (g *group) record(s *guests, j *guest.Job, cases, recorded []*casefile.Case
 	plain := make([]*casefile.Case, len(g.places))
 	for i, at := range g.places {
 		c := *cases[at]
-		if g.caps != nil {
+		if g.device == guest.MLX5 {
 			c.Device = nil
 		}
 		plain[i] = &c
@@ -128,12 +131,15 @@ func (g *group) record(s *guests, j *guest.Job, cases, recorded []*casefile.Case
 
 // String says which device it is.
 func (g *group) String() string {
-	if len(g.caps) == 0 {
-		return string(g.device)
-	}
 	var caps []string
+	if g.profile != "" {
+		caps = append(caps, g.profile)
+	}
 	for _, name := range slices.Sorted(maps.Keys(g.caps)) {
 		caps = append(caps, fmt.Sprintf("%s=%d", name, g.caps[name]))
+	}
+	if len(caps) == 0 {
+		return string(g.device)
 	}
 	return string(g.device) + " (" + strings.Join(caps, ", ") + ")"
 }

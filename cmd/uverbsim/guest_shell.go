@@ -57,14 +57,13 @@ func (g *guestFlags) shell(cmd *cobra.Command, line, profile string, caps map[st
 	if s.device == "" {
 		s.device = guest.RXE
 	}
-	j, err := s.with(s.device, wanted)
+	j, err := s.with(s.device, profile, wanted)
 	if err != nil {
 		return err
 	}
 	if j.Root, err = guest.FindPrograms(s.ctx, j.Kernel, s.say, guest.RDMAPrograms...); err != nil {
 		return err
 	}
-	j.MLX5.Profile = profile
 	j.Path, j.Args, j.Stdout = guest.Shell, []string{"sh", "-c", line}, cmd.OutOrStdout()
 	s.say("booting Linux %s with %s", j.Kernel.Release, &group{device: j.Device, caps: wanted})
 	status, err := guest.Run(s.ctx, j)

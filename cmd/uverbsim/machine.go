@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"uverbsim/casefile"
 	"uverbsim/drivers/mlx5"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/interpose"
@@ -43,6 +43,15 @@ func (o *machineOptions) given() string {
 		return "--memlock"
 	}
 	return ""
+}
+
+// asked returns what a case has to ask of its device to get the machine's first.
+func (o *machineOptions) asked() *casefile.Device {
+	d, err := parseDevice(append(o.devices, "mlx5")[0])
+	if err != nil || d.profile == hw.Recorded {
+		return nil
+	}
+	return &casefile.Device{Profile: d.profile.Name()}
 }
 
 // machine is a kernel with adapters on one network.
@@ -160,11 +169,9 @@ func parseDevice(text string) (deviceOption, error) {
 			}
 			d.ports = n
 		case "profile":
-			i := slices.IndexFunc(hw.Profiles(), func(p *hw.Profile) bool { return p.Name() == val })
-			if i < 0 {
+			if d.profile = hw.ProfileByName(val); d.profile == nil {
 				return d, fmt.Errorf("profile=%s: one of %s", val, profileNames())
 			}
-			d.profile = hw.Profiles()[i]
 		default:
 			return d, fmt.Errorf("%q: ports=N or profile=NAME", f)
 		}

@@ -120,7 +120,7 @@ func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitS
 		}
 		return status, err
 	}
-	watcher, err := o.watch.open(cmd.ErrOrStderr())
+	watcher, err := o.watch.open(cmd.ErrOrStderr(), o.machine.asked())
 	if err != nil {
 		return 0, err
 	}

@@ -51,7 +51,7 @@ func (o *serveOptions) serve(cmd *cobra.Command, socket string) (err error) {
 	if err != nil {
 		return err
 	}
-	watcher, err := o.watch.open(cmd.ErrOrStderr())
+	watcher, err := o.watch.open(cmd.ErrOrStderr(), o.machine.asked())
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"uverbsim/casefile"
 	"uverbsim/interpose/record"
 	"uverbsim/interpose/watch"
 	"uverbsim/report/funcgraph"
@@ -57,8 +58,9 @@ type watchers struct {
 	closers []func() error
 }
 
-// open opens the files.
-func (o *watchOptions) open(stderr io.Writer) (_ *watchers, err error) {
+// open opens the files. The device is what recorded cases ask of theirs, nil for the
+// one that replay has by default.
+func (o *watchOptions) open(stderr io.Writer, device *casefile.Device) (_ *watchers, err error) {
 	w := &watchers{}
 	defer func() {
 		if err != nil {
@@ -84,12 +86,12 @@ func (o *watchOptions) open(stderr io.Writer) (_ *watchers, err error) {
 		if err != nil {
 			return w, err
 		}
-		r, err := record.New(f, record.Options{})
+		r, err := record.New(f, record.Options{Device: device})
 		if err != nil {
 			return w, errors.Join(err, f.Close())
 		}
 		w.Watchers = append(w.Watchers, r)
-		w.closers = append(w.closers, r.Close, f.Close)
+		w.closers = append(w.closers, f.Close, r.Close)
 	}
 	if o.trace != "" {
 		out, err := w.create(o.trace)
@@ -110,7 +112,7 @@ func (w *watchers) create(name string) (io.Writer, error) {
 		return nil, err
 	}
 	out := bufio.NewWriter(f)
-	w.closers = append(w.closers, out.Flush, f.Close)
+	w.closers = append(w.closers, f.Close, out.Flush)
 	return out, nil
 }
 

@@ -45,6 +45,7 @@ var clients = map[string]func(){
 	"files":    listFiles,
 	"opens":    opens,
 	"endless":  endless,
+	"restarts": restarts,
 	"watches":  watches,
 	"refused":  refused,
 }
@@ -52,8 +53,10 @@ var clients = map[string]func(){
 // numberEnv is a number for a client.
 const numberEnv = "PTRACE_TEST_NUMBER"
 
-func number() int {
-	n, err := strconv.Atoi(os.Getenv(numberEnv))
+func number() int { return fromEnv(numberEnv) }
+
+func fromEnv(name string) int {
+	n, err := strconv.Atoi(os.Getenv(name))
 	must(err)
 	return n
 }
@@ -330,7 +333,7 @@ func stops() {
 // orphan leaves a child behind that calls when the parent has gone.
 func orphan() {
 	if os.Getenv(numberEnv) == "child" {
-		for os.Getppid() == number2() {
+		for os.Getppid() == fromEnv(parentEnv) {
 			time.Sleep(time.Millisecond)
 		}
 		ask(firstExtra, 1)
@@ -342,13 +345,8 @@ func orphan() {
 	os.Exit(5)
 }
 
+// parentEnv is the process id of an orphan's parent.
 const parentEnv = "PTRACE_TEST_PARENT"
-
-func number2() int {
-	n, err := strconv.Atoi(os.Getenv(parentEnv))
-	must(err)
-	return n
-}
 
 // endless calls from several threads until it is killed.
 func endless() {
@@ -362,6 +360,28 @@ func endless() {
 		}()
 	}
 	select {}
+}
+
+// restarts waits in a read that a signal interrupts and the kernel begins again.
+func restarts() {
+	signal.Notify(make(chan os.Signal, 1), unix.SIGALRM)
+	fifo := os.Getenv(deviceEnv) + "fifo"
+	must(unix.Mkfifo(fifo, 0o600))
+	fd, err := unix.Open(fifo, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	must(err)
+	runtime.LockOSThread()
+	reader := unix.Gettid()
+	go func() {
+		time.Sleep(50 * time.Millisecond)
+		must(unix.Tgkill(os.Getpid(), reader, unix.SIGALRM))
+		time.Sleep(50 * time.Millisecond)
+		_, err := unix.Write(fd, []byte("late"))
+		must(err)
+	}()
+	var b [8]byte
+	n, err := unix.Read(fd, b[:])
+	must(err)
+	fmt.Println(n)
 }
 
 // watches watches another client, and says which process that is.

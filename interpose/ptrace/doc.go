@@ -15,7 +15,12 @@
 //
 // What a program has open is known from its system calls and /proc/PID/fd; a
 // descriptor that came another way (passed over a socket, inherited) is compared
-// by kcmp(2) with those that are known.
+// by kcmp(2) with those that are known. That a device file is closed is
+// told with its last descriptor, whatever closes that.
+//
+// A call that a signal interrupts before it has done anything is told as EINTR; if
+// the kernel begins it again, it is told again. So is, as EINTR, a call in which
+// the program is killed.
 //
 // Left out are munmap, readv and writev, io_uring, system calls of the 32-bit and
 // x32 ABIs, children made with CLONE_UNTRACED, and a thread that has left its

@@ -131,7 +131,6 @@ func TestForks(t *testing.T) {
 		calls[c.PID]++
 		if c.File == 1 {
 			shared++
-			continue
 		}
 	}
 	require.Len(t, calls, 4)
@@ -167,6 +166,20 @@ func TestAlarms(t *testing.T) {
 	const n = 3000
 	w := well(t, "alarms", ptrace.Options{}, numberEnv+"="+strconv.Itoa(n))
 	require.Len(t, w.named("ioctl"), n)
+}
+
+// TestRestarts: a call that begins again is told again, and the program sees one.
+func TestRestarts(t *testing.T) {
+	w := well(t, "restarts", ptrace.Options{Transfers: true})
+	require.Equal(t, "4\n", w.said)
+	reads := w.named("read")
+	require.Greater(t, len(reads), 1)
+	last := len(reads) - 1
+	for _, c := range reads[:last] {
+		require.Equal(t, syscall.EINTR, c.Err)
+	}
+	require.NoError(t, reads[last].Err)
+	require.Equal(t, []byte("late"), reads[last].Data.Bytes)
 }
 
 // TestStatus: the program's end is its own.

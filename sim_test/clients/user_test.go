@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -44,6 +45,14 @@ func users(t *testing.T, f func(t *testing.T, u user)) {
 	}
 }
 
+// least returns the user with the fewest rights that the test can become.
+func least() user {
+	if os.Geteuid() == 0 {
+		return nobody
+	}
+	return self
+}
+
 // dir returns a new directory of the user's. (t.TempDir's are for root.)
 func (u user) dir(t *testing.T) string {
 	t.Helper()
@@ -65,10 +74,31 @@ type job struct {
 	args []string
 	cmd  *exec.Cmd
 	done chan struct{}
-	out  bytes.Buffer
-	err  bytes.Buffer
+	out  output
+	err  output
 	late bool
 }
+
+// output is what a command prints, which may be read meanwhile.
+type output struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.b.String()
+}
+
+// said returns what the command has printed as its errors.
+func (j *job) said() string { return j.err.String() }
 
 // result is what became of it.
 type result struct {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -122,7 +123,13 @@ func loadMLX5(m *kernel.Machine, d *casefile.Device) (Driver, error) {
 	if len(d.Has)+len(d.Lacks) > 0 {
 		return nil, errors.New("mlx5's operations cannot be chosen")
 	}
-	profile, err := hw.Recorded.With(d.Caps)
+	profile := hw.Recorded
+	if d.Profile != "" {
+		if profile = hw.ProfileByName(d.Profile); profile == nil {
+			return nil, fmt.Errorf("mlx5 has no profile %q", d.Profile)
+		}
+	}
+	profile, err := profile.With(d.Caps)
 	if err != nil {
 		return nil, err
 	}

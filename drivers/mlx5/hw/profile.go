@@ -38,6 +38,16 @@ const (
 // Profiles returns the profiles that there are.
 func Profiles() []*Profile { return []*Profile{Recorded, ConnectX6Dx, Small} }
 
+// ProfileByName returns the profile of that name, or nil.
+func ProfileByName(name string) *Profile {
+	for _, p := range Profiles() {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
+}
+
 // Name returns the profile's name.
 func (p *Profile) Name() string { return p.name }
 

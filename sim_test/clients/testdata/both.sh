@@ -8,5 +8,9 @@ until grep -qs ":$port 0*:0000 0A " /proc/net/tcp /proc/net/tcp6; do
 	kill -0 $server || exit 9
 	sleep 0.02
 done
-$4 || exit
+$4 || {
+	status=$?
+	kill $server
+	exit $status
+}
 wait $server
