@@ -92,6 +92,14 @@ func (e *engine) remove(frame *[copyuser.PageSize]byte) bool {
 	return false
 }
 
+// settle has the adapters do what was stored to their registers before a system
+// call: they would not have waited for it.
+func (e *engine) settle() {
+	if e.look() {
+		e.turn()
+	}
+}
+
 // turn has the adapters do what a system call has given them to do.
 func (e *engine) turn() {
 	did := false

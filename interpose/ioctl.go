@@ -21,6 +21,7 @@ func (c *call) ioctl() answer {
 	t := c.client.task(c)
 	defer c.client.giveTask(t)
 	f, _ := c.file.(*deviceFile)
+	c.engine.settle()
 	if f != nil {
 		f.settleEvents()
 	}

@@ -8,9 +8,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
 	"uverbsim/interpose"
 	"uverbsim/interpose/ptrace"
+	"uverbsim/interpose/record"
 	"uverbsim/interpose/seccomp"
 )
 
@@ -120,17 +122,30 @@ func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitS
 		}
 		return status, err
 	}
-	watcher, err := o.watch.open(cmd.ErrOrStderr(), o.machine.asked())
+	recorded := record.Options{Device: o.machine.asked()}
+	if o.passthrough {
+		recorded = record.Options{Kernel: release()}
+	}
+	watcher, err := o.watch.open(cmd.ErrOrStderr(), recorded)
 	if err != nil {
 		return 0, err
 	}
 	var status syscall.WaitStatus
 	if o.passthrough {
-		status, err = ptrace.Run(cmd.Context(), spec.Prog, nil, watcher, ptrace.Options{Transfers: o.write, Started: spec.Started})
+		status, err = ptrace.Run(cmd.Context(), spec.Prog, nil, watcher, ptrace.Options{Transfers: true, Started: spec.Started})
 	} else {
 		status, err = o.simulate(cmd, spec, watcher)
 	}
 	return status, errors.Join(err, watcher.Close())
+}
+
+// release is that of the kernel that this command runs on.
+func release() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(u.Release[:])
 }
 
 // simulate runs the program on a machine of its own.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"uverbsim/interpose"
+	"uverbsim/interpose/record"
 )
 
 func newServeCmd() *cobra.Command {
@@ -51,7 +52,7 @@ func (o *serveOptions) serve(cmd *cobra.Command, socket string) (err error) {
 	if err != nil {
 		return err
 	}
-	watcher, err := o.watch.open(cmd.ErrOrStderr(), o.machine.asked())
+	watcher, err := o.watch.open(cmd.ErrOrStderr(), record.Options{Device: o.machine.asked()})
 	if err != nil {
 		return err
 	}

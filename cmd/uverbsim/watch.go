@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"uverbsim/casefile"
 	"uverbsim/interpose/record"
 	"uverbsim/interpose/watch"
 	"uverbsim/report/funcgraph"
@@ -58,9 +57,8 @@ type watchers struct {
 	closers []func() error
 }
 
-// open opens the files. The device is what recorded cases ask of theirs, nil for the
-// one that replay has by default.
-func (o *watchOptions) open(stderr io.Writer, device *casefile.Device) (_ *watchers, err error) {
+// open opens the files. The options are what cases say of where they were recorded.
+func (o *watchOptions) open(stderr io.Writer, recorded record.Options) (_ *watchers, err error) {
 	w := &watchers{}
 	defer func() {
 		if err != nil {
@@ -86,7 +84,7 @@ func (o *watchOptions) open(stderr io.Writer, device *casefile.Device) (_ *watch
 		if err != nil {
 			return w, err
 		}
-		r, err := record.New(f, record.Options{Device: device})
+		r, err := record.New(f, recorded)
 		if err != nil {
 			return w, errors.Join(err, f.Close())
 		}

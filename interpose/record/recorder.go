@@ -20,6 +20,8 @@ type Options struct {
 	// Device is what the cases ask of their device, nil for the one that is
 	// there by default.
 	Device *casefile.Device
+	// Kernel is the release of the kernel that answers; "" is the model's.
+	Kernel string
 	// Process tells about a process when it first opens a device; nil asks
 	// /proc.
 	Process func(pid int) Process
@@ -167,7 +169,10 @@ func (r *Recorder) begin(c *watch.Call) (*session, error) {
 	r.begun++
 	name := fmt.Sprintf("recorded/%s-%d", program, r.counts[program])
 	k := &casefile.Case{Name: name, Driver: driver, Device: r.opts.Device, Bufs: map[string]*casefile.Buf{}}
-	if c.Kernel != nil {
+	switch {
+	case r.opts.Kernel != "":
+		k.Kernel = r.opts.Kernel
+	case c.Kernel != nil:
 		k.Kernel = c.Kernel.Name + ".0 (modelled: " + c.Kernel.Release + ")"
 	}
 	return newSession(k, c.PID, p), nil
