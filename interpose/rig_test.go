@@ -145,7 +145,8 @@ func verbs(fd int, object, method uint16, driver uint32, attrs ...*attr) (unix.E
 			le.PutUint64(at[8:], uint64(uintptr(unsafe.Pointer(&a.buf[0]))))
 		}
 	}
-	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), spec.RDMA_VERBS_IOCTL, uintptr(unsafe.Pointer(&b[0])))
+	// Raw, so that the scheduler of Go does not take the wait for its affair.
+	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), spec.RDMA_VERBS_IOCTL, uintptr(unsafe.Pointer(&b[0])))
 	return e, b
 }
 

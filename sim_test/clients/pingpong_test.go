@@ -14,7 +14,7 @@ import (
 
 // pair is two programs of which one waits for the other at a TCP port.
 type pair struct {
-	device string // what --device says, "" is the default
+	flags  []string // of the command that makes the machine
 	server string
 	client string // and the server's host
 	port   string // the flag that says which TCP port
@@ -29,7 +29,7 @@ func (p pair) oneTree(t *testing.T, u user) sides {
 	port := freePort(t)
 	dir := u.dir(t)
 	at := fmt.Sprintf(" %s %d", p.port, port)
-	args := append(p.run(), "--", "sh", script(t, "both.sh"), strconv.Itoa(port), dir, p.server+at, p.client+at+" localhost")
+	args := append(append([]string{"run"}, p.flags...), "--", "sh", script(t, "both.sh"), strconv.Itoa(port), dir, p.server+at, p.client+at+" localhost")
 	r := u.run(t, args)
 	server, err := os.ReadFile(filepath.Join(dir, "server"))
 	require.NoError(t, err)
@@ -38,21 +38,11 @@ func (p pair) oneTree(t *testing.T, u user) sides {
 	return sides{string(server), r.stdout}
 }
 
-func (p pair) run() []string { return machine("run", p.device) }
-
-// machine returns the arguments of a command that makes a machine.
-func machine(command, device string) []string {
-	if device == "" {
-		return []string{command}
-	}
-	return []string{command, "--device", device}
-}
-
 // twoTrees runs each program under a command of its own; they meet on a server.
 func (p pair) twoTrees(t *testing.T, u user) sides {
 	t.Helper()
 	socket := filepath.Join(u.dir(t), "socket")
-	s := u.serve(t, p.device, socket)
+	s := u.serve(t, socket, p.flags...)
 	both := p.attached(t, u, socket)
 	s.end()
 	return both

@@ -16,10 +16,10 @@ type served struct {
 }
 
 // serve starts a server.
-func (u user) serve(t *testing.T, device, socket string) *served {
+func (u user) serve(t *testing.T, socket string, flags ...string) *served {
 	t.Helper()
 	s := &served{socket: socket}
-	s.job = u.start(t, append(machine("serve", device), socket))
+	s.job = u.start(t, append(append([]string{"serve"}, flags...), socket))
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
 		if strings.Contains(s.said(), "serving at "+socket) {
 			return s

@@ -411,7 +411,8 @@ func (d *Device) armCQ(uar, word, cqn uint32) {
 }
 
 // notify raises the completion event if the queue is armed and a completion that
-// counts lies beyond the index that it was armed with.
+// counts lies beyond the index that it was armed with, and beyond what the last event
+// told of: who arms before he has polled is not told twice.
 func (d *Device) notify(q *cq) {
 	end := q.end
 	switch q.st {
@@ -421,7 +422,7 @@ func (d *Device) notify(q *cq) {
 	default:
 		return
 	}
-	if !beyond(end, q.armedCI) {
+	if !beyond(end, q.armedCI) || q.told && !beyond(end, q.notified) {
 		return
 	}
 	q.st = ifc.MLX5_CQC_ST_FIRED

@@ -388,6 +388,9 @@ func TestArm(t *testing.T) {
 		{"a stale number", []action{arm(0, any, 0), complete(plain), arm(0, any, 1), complete(plain)}, 1},
 		{"a stale number, at once", []action{arm(0, any, 0), complete(plain), arm(0, any, 0)}, 1},
 		{"the next number", []action{arm(0, any, 0), complete(plain), arm(1, any, 1), complete(plain)}, 2},
+		{"again before it was seen", []action{arm(0, any, 0), complete(plain), arm(1, any, 0)}, 1},
+		{"the same, then another one", []action{arm(0, any, 0), complete(plain), arm(1, any, 0), complete(plain)}, 2},
+		{"two, of which the event told only one", []action{arm(0, any, 0), complete(plain), complete(plain), arm(1, any, 0)}, 2},
 		{"numbers go round", []action{
 			arm(0, any, 0), complete(plain), arm(1, any, 1), complete(plain), arm(2, any, 2), complete(plain),
 			arm(3, any, 3), complete(plain), arm(0, any, 4), complete(plain)}, 5},

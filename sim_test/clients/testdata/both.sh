@@ -10,7 +10,7 @@ until grep -qs ":$port 0*:0000 0A " /proc/net/tcp /proc/net/tcp6; do
 done
 $4 || {
 	status=$?
-	kill $server
+	kill $server 2>/dev/null
 	exit $status
 }
 wait $server
