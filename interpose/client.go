@@ -1,10 +1,7 @@
 package interpose
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -33,6 +30,9 @@ type client struct {
 
 // clientOf returns the process that a thread belongs to.
 func (s *Supervisor) clientOf(tid int) (*client, error) {
+	if c := s.knownClient(tid); c != nil {
+		return c, nil
+	}
 	tgid, err := tgidOf(tid)
 	if err != nil {
 		return nil, err
@@ -50,11 +50,20 @@ func (s *Supervisor) clientOf(tid int) (*client, error) {
 	return c, nil
 }
 
-// clientAt returns a process that is a client already, or nil.
-func (s *Supervisor) clientAt(tgid int) *client {
+// knownClient returns the process that a thread belongs to if it is a client already,
+// or nil.
+func (s *Supervisor) knownClient(tid int) *client {
 	s.clientsMu.Lock()
 	defer s.clientsMu.Unlock()
-	return s.clients[tgid]
+	if c := s.clients[tid]; c != nil && !c.gone.Load() {
+		return c
+	}
+	for tgid, c := range s.clients {
+		if !c.gone.Load() && unix.Tgkill(tgid, tid, 0) != unix.ESRCH {
+			return c
+		}
+	}
+	return nil
 }
 
 func newClient(s *Supervisor, tgid int) (*client, error) {
@@ -186,27 +195,4 @@ func (c *client) giveTask(t *process.Task) {
 	c.mu.Lock()
 	c.spare = append(c.spare, t)
 	c.mu.Unlock()
-}
-
-// tgidOf returns the process of a thread.
-func tgidOf(tid int) (int, error) {
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(tid) + "/status")
-	if err != nil {
-		return 0, err
-	}
-	f := statusField(status, "Tgid:")
-	if len(f) != 1 {
-		return 0, fmt.Errorf("/proc/%d/status has no Tgid", tid)
-	}
-	return strconv.Atoi(string(f[0]))
-}
-
-// statusField returns the words of a line of /proc/PID/status.
-func statusField(status []byte, name string) [][]byte {
-	for line := range bytes.Lines(status) {
-		if rest, ok := bytes.CutPrefix(line, []byte(name)); ok {
-			return bytes.Fields(rest)
-		}
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 // will find no devices.
 func (c *call) execve() answer {
 	c.look()
-	if cl := c.clientAt(c.tgid()); cl != nil {
+	if cl := c.knownClient(int(c.PID)); cl != nil {
 		cl.execve(int(c.PID))
 	}
 	return answer{}

@@ -1,7 +1,6 @@
 package interpose
 
 import (
-	"os"
 	"strconv"
 	"sync"
 
@@ -113,38 +112,14 @@ func (c *call) take(fd int) *eventFile {
 func (h *host) Cred() *process.Cred {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	status, err := os.ReadFile("/proc/" + strconv.Itoa(h.tgid) + "/status")
+	s, err := readStatus(h.tgid)
 	if err != nil {
 		return h.cred // it is gone
 	}
-	now := parseCred(status)
-	if now != *h.cred {
+	if now := s.cred(); now != *h.cred {
 		h.cred = &now
 	}
 	return h.cred
-}
-
-func parseCred(status []byte) (c process.Cred) {
-	ids := func(name string, to ...*uint32) {
-		for i, f := range statusField(status, name) {
-			if i < len(to) {
-				n, _ := strconv.ParseUint(string(f), 10, 32)
-				*to[i] = uint32(n)
-			}
-		}
-	}
-	set := func(name string, to *process.CapSet) {
-		for _, f := range statusField(status, name) {
-			n, _ := strconv.ParseUint(string(f), 16, 64)
-			*to = process.CapSet(n)
-		}
-	}
-	ids("Uid:", &c.UID, &c.EUID, &c.SUID)
-	ids("Gid:", &c.GID, &c.EGID, &c.SGID)
-	set("CapInh:", &c.Inheritable)
-	set("CapPrm:", &c.Permitted)
-	set("CapEff:", &c.Effective)
-	return c
 }
 
 // Rlimit asks for a limit of the process.

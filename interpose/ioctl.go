@@ -63,19 +63,3 @@ func (c *call) result(n int64, err error) answer {
 	}
 	return value(n)
 }
-
-// tgid returns the process that the thread belongs to; 0 for one that is gone. A
-// machine that no process uses need not be asked.
-func (c *call) tgid() int {
-	c.clientsMu.Lock()
-	n := len(c.clients)
-	c.clientsMu.Unlock()
-	if n == 0 {
-		return 0
-	}
-	tgid, err := tgidOf(int(c.PID))
-	if err != nil {
-		return 0
-	}
-	return tgid
-}

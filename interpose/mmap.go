@@ -70,11 +70,7 @@ func (cl *client) unmap(at copyuser.Addr, length uint64) {
 // munmap lets the machine know what of a device file is not mapped any more. That
 // the kernel goes on with the call, it takes for granted.
 func (c *call) munmap() answer {
-	tgid := c.tgid()
-	if tgid == 0 {
-		return answer{}
-	}
-	cl := c.clientAt(tgid)
+	cl := c.knownClient(int(c.PID))
 	if cl == nil {
 		return answer{}
 	}

@@ -1,6 +1,8 @@
 package mlx5
 
 import (
+	"uverbsim/drivers/mlx5/hw"
+	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/rule"
 	"uverbsim/spec"
 	"uverbsim/trace"
@@ -34,6 +36,36 @@ type bfregInfo struct {
 
 	lock  trace.Mutex
 	count []uint32 // by register; the first of each dynamic page says that it is allocated
+}
+
+// kernelBfreg is a struct mlx5_sq_bfreg: registers of the kernel's own, with the
+// page that they are on.
+type kernelBfreg struct {
+	index uint32
+	io    hw.IO
+}
+
+// allocKernelBfreg allocates a page for registers of the kernel. It models
+// mlx5_alloc_bfreg in drivers/net/ethernet/mellanox/mlx5/core/uar.c. Two of a
+// page's registers are of low latency and two are not; the first of the latter is
+// mlx5_core's and the second mlx5_ib's, which here share one. So a page has no room
+// for more when mlx5_ib asks for one of low latency, and there is a second page.
+//
+// Errors: mlx5-cmd/….
+func (d *Device) allocKernelBfreg(t *trace.Task, b *kernelBfreg) (err error) {
+	defer t.Enter(moduleCore, "mlx5_alloc_bfreg").Leave()
+	if b.index, err = d.create(t, ifc.MLX5_CMD_OP_ALLOC_UAR, 0); err != nil {
+		return err
+	}
+	b.io = d.HW.UARPage(b.index)
+	return nil
+}
+
+// freeKernelBfreg models mlx5_free_bfreg in
+// drivers/net/ethernet/mellanox/mlx5/core/uar.c.
+func (d *Device) freeKernelBfreg(t *trace.Task, b *kernelBfreg) {
+	defer t.Enter(moduleCore, "mlx5_free_bfreg").Leave()
+	d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_UAR, 0, b.index) // as the kernel does
 }
 
 // uarsPerSysPage models get_uars_per_sys_page in

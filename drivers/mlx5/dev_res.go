@@ -90,7 +90,7 @@ func (d *Device) createKernelCQ(t *trace.Task, entries uint64) (*kernelCQ, error
 	ctx := cqcIn.Bytes(m.in)
 	cqc.cqeSize.Set(ctx, cqeStride(cqeSize, false))
 	cqc.logSize.Set(ctx, log2(entries))
-	cqc.uarPage.Set(ctx, uint64(d.uar))
+	cqc.uarPage.Set(ctx, uint64(d.bfreg.index))
 	cqc.eqn.Set(ctx, uint64(eq.eqn))
 	cqc.dbrAddr.Set(ctx, c.memory.doorbell())
 	cqc.ignoreOverrun.Set(ctx, 1)

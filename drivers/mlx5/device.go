@@ -113,8 +113,8 @@ type Device struct {
 	addrs     []netip.Addr // of the network device, by the index of their GIDs
 	carrier   atomic.Bool  // of the network device
 
-	uar   uint32 // the kernel's own page of registers
-	uarIO hw.IO
+	bfreg   kernelBfreg // of the driver's event queues and completion queues
+	fpBfreg kernelBfreg // of its queue pair for keys
 
 	asyncEQ  eq
 	compLock trace.Mutex
@@ -172,11 +172,12 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	}{
 		{"bring the function up", d.boot},
 		{"ask for the capabilities", d.queryHCACaps},
-		{"allocate the driver's registers", d.allocUAR},
+		{"allocate the driver's registers", func(t *trace.Task) error { return d.allocKernelBfreg(t, &d.bfreg) }},
 		{"create the asynchronous event queue", d.createAsyncEQ},
 		{"initialize the verbs device", d.stageInit},
 		{"allocate the driver's resources", d.devResInit},
 		{"say what the device can do", d.stageCaps},
+		{"allocate registers of low latency", func(t *trace.Task) error { return d.allocKernelBfreg(t, &d.fpBfreg) }},
 		{"make a DEVX user of its own", d.devxInit},
 	} {
 		if err := stage.run(t); err != nil {
@@ -203,17 +204,6 @@ func (d *Device) boot(t *trace.Task) error {
 		d.fwPages += n
 		return addrs
 	})
-}
-
-// allocUAR allocates the page of registers that the kernel's own queues use. It
-// models mlx5_alloc_bfreg in drivers/net/ethernet/mellanox/mlx5/core/uar.c.
-func (d *Device) allocUAR(t *trace.Task) (err error) {
-	defer t.Enter(moduleCore, "mlx5_alloc_bfreg").Leave()
-	if d.uar, err = d.create(t, ifc.MLX5_CMD_OP_ALLOC_UAR, 0); err != nil {
-		return err
-	}
-	d.uarIO = d.HW.UARPage(d.uar)
-	return nil
 }
 
 // createAsyncEQ models create_async_eqs in
@@ -253,8 +243,15 @@ func (d *Device) stageInit(t *trace.Task) error {
 	var b [8]byte
 	be.PutUint64(b[:], mac)
 	copy(d.mac[:], b[2:])
+	d.mkeyVar.Store(kernelDomains)
 	return d.querySpecialMkeys(t)
 }
+
+// kernelDomains is how many protection domains the kernel has on the device when
+// users come, each with a key of all memory (__ib_alloc_pd in
+// drivers/infiniband/core/verbs.c): that of the port's management, that of the
+// driver's queues, and that of its queue pair for keys.
+const kernelDomains = 3
 
 // portTypeEth is MLX5_CAP_PORT_TYPE_ETH.
 const portTypeEth = 1
@@ -358,7 +355,8 @@ func (d *Device) Remove(task *process.Task) error {
 		}
 	}
 	d.destroyUnmapEQ(t, &d.asyncEQ)
-	d.destroy(t, ifc.MLX5_CMD_OP_DEALLOC_UAR, 0, d.uar) // as the kernel does
+	d.freeKernelBfreg(t, &d.fpBfreg)
+	d.freeKernelBfreg(t, &d.bfreg)
 	pages, err := hw.Shutdown(t, d.HW)
 	d.HW.Fabric().Leave(d.HW)
 	for _, a := range pages {

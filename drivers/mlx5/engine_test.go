@@ -22,7 +22,7 @@ func TestPolledPages(t *testing.T) {
 		require.Equal(t, be.AppendUint64(nil, now), frame[:8])
 		now++
 	}
-	registers, ok := r.dev.bar.uarPage(r.dev.uar).Polled()
+	registers, ok := r.dev.bar.uarPage(r.dev.bfreg.index).Polled()
 	require.True(t, ok)
 	require.False(t, registers.Poll(new([copyuser.PageSize]byte)))
 	for _, p := range r.dev.bar.operationPages(0, 1) {

@@ -119,7 +119,7 @@ func (d *Device) createMapEQ(t *trace.Task, e *eq, nent, vecidx int, mask eqMask
 	}
 	ctx := eqcIn.Bytes(m.in)
 	eqc.logSize.Set(ctx, uint64(e.logSize))
-	eqc.uarPage.Set(ctx, uint64(d.uar))
+	eqc.uarPage.Set(ctx, uint64(d.bfreg.index))
 	eqc.intr.Set(ctx, uint64(vecidx))
 	eqc.logPageSize.Set(ctx, copyuser.PageShift-adapterPageShift)
 	if err := d.exec(t, m.in, m.out); err != nil {
@@ -165,7 +165,7 @@ func (e *eq) nextEQE() (hw.EQE, bool) {
 // models eq_update_ci in drivers/net/ethernet/mellanox/mlx5/core/lib/eq.h.
 func (e *eq) updateCI() {
 	be.PutUint32(e.word[:], e.consIndex&0xffffff|e.eqn<<24)
-	e.dev.uarIO.Store(ifc.MLX5_EQ_DOORBELL, e.word[:])
+	e.dev.bfreg.io.Store(ifc.MLX5_EQ_DOORBELL, e.word[:])
 }
 
 // compEQ is a struct mlx5_eq_comp: the event queue of a completion vector.

@@ -155,7 +155,7 @@ func (d *Device) umrCreateQP(t *trace.Task) error {
 	qpc.pmState.Set(m.in, qpPMMigrated)
 	qpc.rqType.Set(m.in, zeroLenRQ)
 	qpc.logSQSize.Set(m.in, log2(umrSQBlocks))
-	qpc.uarPage.Set(m.in, uint64(d.uar))
+	qpc.uarPage.Set(m.in, uint64(d.fpBfreg.index))
 	qpc.cqnSnd.Set(m.in, uint64(u.cq.cqn))
 	qpc.cqnRcv.Set(m.in, uint64(u.cq.cqn))
 	qpc.xrcd.Set(m.in, uint64(d.xrcdn[1]))
@@ -278,7 +278,7 @@ func (d *Device) umrPostSend(key uint32, w *umrWQE) {
 	var word [4]byte
 	be.PutUint32(word[:], uint32(u.sqHead))
 	u.sq.page.Store(kernelDoorbell+sendCounter, word[:])
-	d.uarIO.Store(ifc.MLX5_BF_OFFSET, b[:8])
+	d.fpBfreg.io.Store(ifc.MLX5_BF_OFFSET, b[:8])
 }
 
 // umrPostSendWait changes a key, and returns when that is done. A work request that
