@@ -22,6 +22,15 @@ func (s *Supervisor) follow(d *kernel.Device) {
 	}})
 }
 
+// Add shows programs a device that the machine has got since New.
+func (s *Supervisor) Add(d *kernel.Device) error {
+	if err := s.tree.Add(d); err != nil {
+		return err
+	}
+	s.follow(d)
+	return nil
+}
+
 // Remove takes a device from under the programs that use it, as when a card is
 // pulled out or its driver goes. Remove of the driver does that in the machine; it
 // is called with a task of no program.

@@ -39,9 +39,12 @@ func rules(o Options) []rule {
 	table := []rule{
 		// The command is an unsigned int: the kernel drops the high word.
 		{[]uint32{NrIoctl}, []test{{low(1), all, equal, RDMA_VERBS_IOCTL}}, notify},
-		// Private mappings too, since a driver refuses them. No flag lies in the
+		// MAP_SHARED is 1 and MAP_SHARED_VALIDATE 3. No flag lies in the
 		// high word.
-		{[]uint32{NrMmap}, []test{{low(3), unix.MAP_ANONYMOUS, equal, 0}}, notify},
+		{[]uint32{NrMmap}, []test{{low(3), unix.MAP_TYPE&^2 | unix.MAP_ANONYMOUS, equal, unix.MAP_SHARED}}, notify},
+		// Private mappings too, since a driver refuses them; but not those of
+		// the dynamic linker, which alone sets MAP_DENYWRITE.
+		{[]uint32{NrMmap}, []test{{low(3), unix.MAP_ANONYMOUS | unix.MAP_DENYWRITE, equal, 0}}, notify},
 		{[]uint32{NrSocket}, []test{
 			{low(0), all, equal, unix.AF_NETLINK},
 			{low(2), all, equal, unix.NETLINK_RDMA},

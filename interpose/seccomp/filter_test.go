@@ -98,6 +98,8 @@ func TestFilterDecisions(t *testing.T) {
 		{"mmap shared fixed populate", 9, args{0, 4096, 2, 1 | 0x10 | 0x8000, 3}, retNotify},
 		{"mmap shared, high word of flags", 9, args{0, 4096, 2, 1 | high, 3}, retNotify},
 		{"mmap private file", 9, args{0, 4096, 1, 2, 3}, retNotify},
+		{"mmap of the dynamic linker", 9, args{0, 4096, 1, 0x802, 3}, retAllow},
+		{"mmap shared denywrite", 9, args{0, 4096, 1, 0x801, 3}, retNotify},
 		{"mmap private anonymous", 9, args{0, 4096, 3, 0x22, ^uint64(0)}, retAllow},
 		{"mmap shared anonymous", 9, args{0, 4096, 3, 0x21, ^uint64(0)}, retAllow},
 		{"mmap shared validate anonymous", 9, args{0, 4096, 3, 0x23, ^uint64(0)}, retAllow},
@@ -105,7 +107,7 @@ func TestFilterDecisions(t *testing.T) {
 		{"mmap type 5", 9, args{0, 4096, 3, 5, 3}, retNotify},
 		{"mmap type 9", 9, args{0, 4096, 3, 9, 3}, retNotify},
 		{"mmap droppable", 9, args{0, 4096, 3, 8, 3}, retNotify},
-		{"mmap, anonymous in prot", 9, args{0x20, 0x20, 0x20, 2, 0x20, 0x20}, retNotify},
+		{"mmap, anonymous in prot", 9, args{0x820, 0x820, 0x820, 2, 0x820, 0x820}, retNotify},
 
 		{"munmap a page", 11, args{0x7f0000000000, 4096}, retNotify},
 		{"munmap nothing", 11, args{0x7f0000000000, 0}, retNotify},
