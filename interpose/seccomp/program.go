@@ -36,7 +36,7 @@ type test struct {
 }
 
 // rule gives action to the system calls of nrs for which all tests hold, and
-// allows them when one does not.
+// leaves them to the rules behind it when one does not.
 type rule struct {
 	nrs    []uint32
 	tests  []test
@@ -108,9 +108,9 @@ func (r rule) body() []unix.SockFilter {
 	if len(r.tests) == 0 {
 		return []unix.SockFilter{ret(r.action)}
 	}
-	// It is made from its end, where the distance to the last instruction,
-	// which allows, is known.
-	end := []unix.SockFilter{ret(r.action), ret(allow)}
+	// It is made from its end, where the distance to the last instruction is
+	// known, which makes the accumulator as the next rule wants it.
+	end := []unix.SockFilter{ret(r.action), load(offNr)}
 	for i := len(r.tests) - 1; i >= 0; i-- {
 		t := r.tests[i]
 		fail := len(end) - 1
