@@ -2,6 +2,7 @@ package interpose
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,11 +29,12 @@ type Adapter interface {
 // was nothing, the longer it rests between two looks.
 type engine struct {
 	adapters []Adapter
-	event    int // an eventfd, to wake it
+	wake     chan struct{}
 	done     chan struct{}
 
 	ended   atomic.Bool
-	resting atomic.Bool // the next look is not soon
+	roused  atomic.Bool // something has happened that the engine did not do
+	resting atomic.Bool // it waits for wake
 
 	mu        sync.Mutex
 	registers []registers
@@ -43,27 +45,27 @@ type registers struct {
 	io    copyuser.Polled
 }
 
-func startEngine(adapters []Adapter) (*engine, error) {
-	fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
-	if err != nil {
-		return nil, err
-	}
-	e := &engine{adapters: adapters, event: fd, done: make(chan struct{})}
+func startEngine(adapters []Adapter) *engine {
+	e := &engine{adapters: adapters, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go e.run()
-	return e, nil
+	return e
 }
 
 func (e *engine) stop() {
 	e.ended.Store(true)
-	e.nudge()
+	e.rouse()
 	<-e.done
-	unix.Close(e.event)
 }
 
-// nudge has the engine look now.
-func (e *engine) nudge() {
-	one := [8]byte{1}
-	_, _ = unix.Write(e.event, one[:])
+// rouse has the engine look soon, and often for a while.
+func (e *engine) rouse() {
+	e.roused.Store(true)
+	if e.resting.Load() {
+		select {
+		case e.wake <- struct{}{}:
+		default:
+		}
+	}
 }
 
 // add has a page of registers looked at, which begins before it returns.
@@ -72,7 +74,7 @@ func (e *engine) add(frame *[copyuser.PageSize]byte, io copyuser.Polled) {
 	io.Poll(frame)
 	e.registers = append(e.registers, registers{frame, io})
 	e.mu.Unlock()
-	e.nudge()
+	e.rouse()
 }
 
 // remove ends that, and says whether the page was looked at. When it returns,
@@ -106,8 +108,8 @@ func (e *engine) turn() {
 	for _, a := range e.adapters {
 		did = a.Turn(nil) || did
 	}
-	if did || e.resting.Swap(false) {
-		e.nudge()
+	if did || e.resting.Load() { // who makes system calls may well ring soon
+		e.rouse()
 	}
 }
 
@@ -124,25 +126,22 @@ func (e *engine) look() (rang bool) {
 // rests says how long the engine rests between two looks when for some time nothing
 // has happened.
 var rests = []struct{ after, rest time.Duration }{
-	{10 * time.Second, 10 * time.Millisecond},
-	{time.Second, 2 * time.Millisecond},
+	{time.Minute, 100 * time.Millisecond},
+	{10 * time.Second, 20 * time.Millisecond},
+	{time.Second, 5 * time.Millisecond},
 	{100 * time.Millisecond, 500 * time.Microsecond},
 	{10 * time.Millisecond, 100 * time.Microsecond},
 	{0, 20 * time.Microsecond},
 }
 
-// soon is a rest that nobody need be woken from, and roused the quiet time that one
-// who was woken goes on from: that somebody makes system calls does not say that he
-// is about to ring.
-const (
-	soon   = 500 * time.Microsecond
-	roused = 10 * time.Millisecond
-)
+// short is a rest that the engine takes in the kernel, where a timer is exact. A
+// longer one it takes as Go does, which costs less and can be ended.
+const short = time.Millisecond
 
 func (e *engine) run() {
 	defer close(e.done)
-	runtime.LockOSThread()
-	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+	var nap naps
+	timer := time.NewTimer(0)
 	last := time.Now()
 	for !e.ended.Load() {
 		did := e.look()
@@ -154,50 +153,71 @@ func (e *engine) run() {
 			last = now
 			continue
 		}
-		if e.sleep(e.rest(now.Sub(last))) {
-			last = time.Now().Add(-roused)
+		if e.roused.Swap(false) {
+			last = now
+		}
+		switch rest, ever := e.rest(now.Sub(last)); {
+		case !ever:
+			nap.end()
+			e.wait(nil)
+		case rest < short:
+			nap.take(rest)
+		default:
+			nap.end()
+			timer.Reset(rest)
+			e.wait(timer.C)
 		}
 	}
 }
 
-// rest returns how long to sleep after having done nothing for so long; negative is
-// until somebody nudges.
-func (e *engine) rest(quiet time.Duration) time.Duration {
+// naps are short rests, on a thread whose timers are exact.
+type naps struct{ locked bool }
+
+func (n *naps) take(rest time.Duration) {
+	if !n.locked {
+		runtime.LockOSThread()
+		_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
+		n.locked = true
+	}
+	ts := unix.NsecToTimespec(int64(rest))
+	_ = unix.Nanosleep(&ts, nil) // a shorter one will do
+}
+
+// end gives the thread back: to wake a goroutine that has its own takes two threads.
+func (n *naps) end() {
+	if n.locked {
+		runtime.UnlockOSThread()
+		n.locked = false
+	}
+}
+
+// wait waits until the time has come or somebody rouses the engine.
+func (e *engine) wait(expired <-chan time.Time) {
+	e.resting.Store(true)
+	defer e.resting.Store(false)
+	if e.roused.Load() { // before that could be seen
+		return
+	}
+	select {
+	case <-e.wake:
+	case <-expired:
+	}
+}
+
+// rest returns how long to rest after nothing has happened for so long; ever is false
+// if nothing will happen by itself.
+func (e *engine) rest(quiet time.Duration) (rest time.Duration, ever bool) {
 	e.mu.Lock()
 	mapped := len(e.registers) > 0
 	e.mu.Unlock()
-	d := time.Duration(-1)
 	if mapped {
-		for _, r := range rests {
-			if quiet >= r.after {
-				d = r.rest
-				break
-			}
-		}
+		i := slices.IndexFunc(rests, func(r struct{ after, rest time.Duration }) bool { return quiet >= r.after })
+		rest, ever = rests[i].rest, true
 	}
 	for _, a := range e.adapters {
-		if due, ok := a.Due(); ok && (d < 0 || due < d) {
-			d = max(due, 0)
+		if due, ok := a.Due(); ok && (!ever || due < rest) {
+			rest, ever = max(due, 0), true
 		}
 	}
-	return d
-}
-
-// sleep sleeps so long and says whether it was woken.
-func (e *engine) sleep(d time.Duration) bool {
-	e.resting.Store(d > soon)
-	defer e.resting.Store(false)
-	p := []unix.PollFd{{Fd: int32(e.event), Events: unix.POLLIN}}
-	var ts *unix.Timespec
-	if d >= 0 {
-		t := unix.NsecToTimespec(int64(d))
-		ts = &t
-	}
-	n, _ := unix.Ppoll(p, ts, nil)
-	if n <= 0 {
-		return false
-	}
-	var b [8]byte
-	_, _ = unix.Read(e.event, b[:])
-	return true
+	return rest, ever
 }

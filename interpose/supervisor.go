@@ -74,13 +74,11 @@ func New(cfg Config) (*Supervisor, error) {
 	if err == nil {
 		s.closes, err = newCloses(s)
 	}
-	if err == nil {
-		s.engine, err = startEngine(cfg.Adapters)
-	}
 	if err != nil {
 		s.remove()
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
+	s.engine = startEngine(cfg.Adapters)
 	s.system = cfg.Machine.NewProcess(process.Options{}).MainTask()
 	for _, d := range cfg.Machine.Devices() {
 		s.follow(d)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,19 +14,27 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that say what is expected")
 
-// uverbsim is the command, built once.
-var uverbsim string
+var (
+	uverbsim string // the command, built once
+	scripts  string // a copy of testdata/scripts that every user can read
+)
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
 	flag.Parse()
+	syscall.Umask(0o022)
 	dir, err := os.MkdirTemp("", "clients-")
 	if err == nil {
 		defer os.RemoveAll(dir)
 		err = os.Chmod(dir, 0o755) // other users start it
 	}
 	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	scripts = filepath.Join(dir, "scripts")
+	if err := os.CopyFS(scripts, os.DirFS("testdata/scripts")); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -68,6 +77,9 @@ func needPyverbs(t *testing.T) {
 }
 
 const python = "/usr/bin/python3"
+
+// script returns the path of one.
+func script(name string) string { return filepath.Join(scripts, name) }
 
 // long has the test be left out with -short.
 func long(t *testing.T) {

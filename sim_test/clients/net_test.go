@@ -7,16 +7,12 @@ import (
 	"net"
 	"os"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-// scripts is held while a file of testdata is copied.
-var scripts sync.Mutex
 
 // lastPort is the TCP port that was given out last. Those that the kernel gives out
 // are higher.

@@ -29,7 +29,7 @@ func (p pair) oneTree(t *testing.T, u user) sides {
 	port := freePort(t)
 	dir := u.dir(t)
 	at := fmt.Sprintf(" %s %d", p.port, port)
-	args := append(append([]string{"run"}, p.flags...), "--", "sh", script(t, "both.sh"), strconv.Itoa(port), dir, p.server+at, p.client+at+" localhost")
+	args := append(append([]string{"run"}, p.flags...), "--", "sh", script("both.sh"), strconv.Itoa(port), dir, p.server+at, p.client+at+" localhost")
 	r := u.run(t, args)
 	server, err := os.ReadFile(filepath.Join(dir, "server"))
 	require.NoError(t, err)
@@ -43,17 +43,17 @@ func (p pair) twoTrees(t *testing.T, u user) sides {
 	t.Helper()
 	socket := filepath.Join(u.dir(t), "socket")
 	s := u.serve(t, socket, p.flags...)
-	both := p.attached(t, u, socket)
+	both := p.attached(t, u, s)
 	s.end()
 	return both
 }
 
 // attached runs each program under a command of its own on a server that is there.
-func (p pair) attached(t *testing.T, u user, socket string) sides {
+func (p pair) attached(t *testing.T, u user, s *served) sides {
 	t.Helper()
 	port := freePort(t)
 	attach := func(prog string) []string {
-		return append([]string{"run", "--attach", socket, "--"}, strings.Fields(fmt.Sprintf("%s %s %d", prog, p.port, port))...)
+		return s.attach(strings.Fields(fmt.Sprintf("%s %s %d", prog, p.port, port))...)
 	}
 	server := u.start(t, attach(p.server))
 	awaitListener(t, port, server)

@@ -40,9 +40,7 @@ func TestRDMACore(t *testing.T) {
 }
 
 func runTests(t *testing.T, u user, l *list, flags ...string) {
-	if !*update { // one list needs the other
-		t.Parallel()
-	}
+	t.Helper()
 	dir := u.dir(t)
 	copyTests(t, filepath.Join(dir, "tests"))
 	args := append([]string{"run", "--device", "mlx5,profile=connectx6dx"}, flags...)

@@ -3,9 +3,9 @@ package clients
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -109,9 +109,9 @@ type result struct {
 
 type option func(*exec.Cmd)
 
-func stdin(s string) option   { return func(c *exec.Cmd) { c.Stdin = strings.NewReader(s) } }
-func in(dir string) option    { return func(c *exec.Cmd) { c.Dir = dir } }
-func env(kv ...string) option { return func(c *exec.Cmd) { c.Env = append(c.Env, kv...) } }
+func stdin(r io.Reader) option { return func(c *exec.Cmd) { c.Stdin = r } }
+func in(dir string) option     { return func(c *exec.Cmd) { c.Dir = dir } }
+func env(kv ...string) option  { return func(c *exec.Cmd) { c.Env = append(c.Env, kv...) } }
 
 // start starts the command, in a process group of its own, all of which is gone
 // when the test ends.
@@ -121,7 +121,7 @@ func (u user) start(t *testing.T, args []string, options ...option) *job {
 	j := &job{t: t, args: args, done: make(chan struct{})}
 	j.cmd = exec.CommandContext(ctx, uverbsim, args...)
 	j.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: u.cred, Setpgid: true}
-	j.cmd.Env = append(os.Environ(), "HOME=/", "TMPDIR=/tmp", "LC_ALL=C")
+	j.cmd.Env = append(os.Environ(), "HOME=/", "LC_ALL=C", "PYTHONDONTWRITEBYTECODE=1")
 	j.cmd.Dir = "/"
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.err
 	j.cmd.Cancel = func() error {
@@ -183,16 +183,4 @@ func (r result) String() string {
 		status = "signal: " + r.status.Signal().String()
 	}
 	return "uverbsim " + strings.Join(r.args, " ") + "\n" + status + "\n--- stdout\n" + r.stdout + "--- stderr\n" + r.stderr
-}
-
-// script returns the path of a file of testdata that every user can read.
-func script(t *testing.T, name string) string {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	require.NoError(t, err)
-	to := filepath.Join(filepath.Dir(uverbsim), name)
-	scripts.Lock()
-	defer scripts.Unlock()
-	require.NoError(t, os.WriteFile(to, text, 0o644))
-	return to
 }

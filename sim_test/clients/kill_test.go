@@ -1,0 +1,126 @@
+package clients
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// program returns the process ID of the program that a command runs.
+func (j *job) program() int {
+	j.t.Helper()
+	pid := j.cmd.Process.Pid
+	var last string
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		for _, children := range j.children(pid) {
+			exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", children))
+			if err == nil && exe != uverbsim { // not the launcher any more
+				return children
+			}
+			last = exe
+		}
+	}
+	j.t.Fatalf("no program: %q", last)
+	return 0
+}
+
+func (j *job) children(pid int) (found []int) {
+	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	for _, th := range threads {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, th.Name()))
+		for _, f := range strings.Fields(string(b)) {
+			n, err := strconv.Atoi(f)
+			require.NoError(j.t, err)
+			found = append(found, n)
+		}
+	}
+	return found
+}
+
+// kill kills the program, after some time that is less than most, and requires that
+// the command ends the same way and has nothing to say.
+func (j *job) kill(most time.Duration) {
+	j.t.Helper()
+	pid := j.program()
+	after := rand.N(most)
+	time.Sleep(after)
+	require.NoError(j.t, syscall.Kill(pid, syscall.SIGKILL), "after %v: %s", after, &j.err)
+	r := j.wait()
+	require.True(j.t, r.status.Signaled() && r.status.Signal() == syscall.SIGKILL, "after %v: %s", after, r)
+	r.calm(j.t)
+}
+
+// TestKill kills a program at any moment, from before it has opened a device to
+// amid its traffic. That nothing is left in the machine, the command sees.
+func TestKill(t *testing.T) {
+	needPyverbs(t)
+	times := 20
+	if testing.Short() {
+		times = 4
+	}
+	for range times {
+		j := least().start(t, []string{"run", "--", python, script("churn.py")})
+		if rand.IntN(4) != 0 {
+			j.awaits("going\n")
+		}
+		j.kill(60 * time.Millisecond)
+	}
+}
+
+// TestKillPingpong kills both ends of a ping-pong, on a server that goes on.
+func TestKillPingpong(t *testing.T) {
+	need(t, "ibv_rc_pingpong")
+	times := 10
+	if testing.Short() {
+		times = 2
+	}
+	u := least()
+	s := u.serve(t, filepath.Join(u.dir(t), "socket"))
+	for i := range times {
+		port := freePort(t)
+		args := []string{"ibv_rc_pingpong", "-g", "1", "-n", "1000000", "-p", strconv.Itoa(port)}
+		if i%2 == 1 {
+			args = append(args, "-e")
+		}
+		server := u.start(t, s.attach(args...))
+		awaitListener(t, port, server)
+		client := u.start(t, s.attach(append(args, "localhost")...))
+		client.kill(120 * time.Millisecond)
+		server.kill(30 * time.Millisecond)
+	}
+	rc := pingpong{prog: "rc", args: "-n 100 -c", iters: 100, bytes: 100 * 4096 * 2, qps: 1}
+	rc.check(t, rc.pair().attached(t, u, s))
+	s.end()
+}
+
+// TestNeighbours has a ping-pong run beside a program whose children crash and
+// beside one that takes all it can get.
+func TestNeighbours(t *testing.T) {
+	needPyverbs(t)
+	need(t, "ibv_rc_pingpong")
+	u := least()
+	s := u.serve(t, filepath.Join(u.dir(t), "socket"))
+	for range 2 {
+		more, end := io.Pipe()
+		hog := u.start(t, s.attach(python, script("hog.py")), stdin(more))
+		hog.awaits("full")
+		crash := u.start(t, s.attach(python, script("crash.py"), "1.5"))
+		for end := time.Now().Add(time.Second); time.Now().Before(end); {
+			rc := pingpong{prog: "rc", args: "-n 200 -c -e", iters: 200, bytes: 200 * 4096 * 2, qps: 1}
+			rc.check(t, rc.pair().attached(t, u, s))
+		}
+		require.Equal(t, "done\n", crash.wait().ok(t).stdout)
+		require.NoError(t, end.Close())
+		require.Contains(t, hog.wait().ok(t).stdout, "done\n")
+	}
+	s.end()
+}
