@@ -48,7 +48,7 @@ var nr = map[int32]func(*call) answer{
 	seccomp.NrIoctl:      (*call).ioctl,
 	seccomp.NrMmap:       (*call).mmap,
 	seccomp.NrMunmap:     (*call).munmap,
-	seccomp.NrMremap:     (*call).munmap,
+	seccomp.NrMremap:     (*call).mremap,
 	seccomp.NrOpen:       func(c *call) answer { return c.openat(unix.AT_FDCWD, c.Args[0], c.Args[1]) },
 	seccomp.NrOpenat:     func(c *call) answer { return c.openat(int32(c.Args[0]), c.Args[1], c.Args[2]) },
 	seccomp.NrOpenat2:    (*call).openat2,
@@ -77,9 +77,15 @@ func (c *call) answer() {
 	defer func() {
 		if r := recover(); r != nil {
 			c.report("system call %d of thread %d: %v\n%s", c.Nr, c.PID, r, debug.Stack())
+			if f, ok := c.file.(*deviceFile); ok {
+				f.damaged.Store(true)
+			}
 			c.send(fails(unix.EIO))
 		}
-		c.file, c.client, c.refused = nil, nil, nil
+		for _, e := range c.pending {
+			e.abandon()
+		}
+		c.file, c.client, c.refused, c.pending = nil, nil, nil, nil
 	}()
 	handle := nr[c.Nr]
 	if handle == nil {

@@ -77,7 +77,7 @@ func newClient(s *Supervisor, tgid int) (*client, error) {
 		return nil, err
 	}
 	c := &client{s: s, tgid: tgid, mem: mem, host: newHost(s, tgid)}
-	c.proc = s.cfg.Machine.NewProcess(process.Options{PID: tgid, Mem: mem, Host: c.host})
+	c.proc = s.cfg.Machine.NewProcess(process.Options{PID: tgid, Mem: mem, Host: c.host, Trace: s.trace(tgid)})
 	s.serving.Add(1)
 	go c.awaitExit(pidfd)
 	return c, nil
@@ -90,9 +90,9 @@ func (s *Supervisor) openMemory(tgid int) (*live.Space, error) {
 	if err != nil {
 		return nil, fmt.Errorf("memory of process %d: %w", tgid, err)
 	}
-	mem.IsDevice = func(id live.FileID) bool {
-		_, ok := s.files.find(inode(id)).(*deviceFile)
-		return ok
+	mem.IsDevice = func(id live.FileID, offset uint64) bool {
+		f, ok := s.files.find(inode(id)).(*deviceFile)
+		return ok && f.isIO(offset)
 	}
 	return mem, nil
 }
@@ -171,20 +171,20 @@ func (c *client) task(of *call) *process.Task {
 		t = c.proc.NewTask(nil)
 	}
 	t.Call = of
-	if sink := c.s.cfg.Trace; sink != nil {
-		t.Trace = c.traced(int(of.PID), sink)
+	if c.s.cfg.Trace != nil {
+		t.Trace = c.traced(int(of.PID))
 	}
 	return t
 }
 
 // traced returns what the calls of a thread are reported under. The caller holds the
 // lock.
-func (c *client) traced(tid int, sink trace.Sink) *trace.Task {
+func (c *client) traced(tid int) *trace.Task {
 	if c.traces[tid] == nil {
 		if c.traces == nil {
 			c.traces = map[int]*trace.Task{}
 		}
-		c.traces[tid] = trace.NewTask(tid, sink)
+		c.traces[tid] = c.s.trace(tid)
 	}
 	return c.traces[tid]
 }

@@ -3,6 +3,7 @@ package interpose
 import (
 	"encoding/binary"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,24 +18,28 @@ type closes struct {
 	quit [2]int // a pipe; its write end is closed by stop
 	done chan struct{}
 
-	mu      sync.Mutex // held while closes are dealt with
+	mu      sync.Mutex
 	watched map[int32]*watched
+	under   map[*closing]bool // way
 	buf     [4096]byte
 }
 
-// watched is a file with the number of its opens that are not closed. Most have
-// one; a program may open its own descriptor again by /proc/self/fd.
+// watched is a file with the number of its opens that are not closed: one, unless a
+// program has found a way to open its own descriptor again.
 type watched struct {
 	file  injected
 	opens int
 }
+
+// closing is a close that the machine deals with.
+type closing struct{ done chan struct{} }
 
 func newCloses(s *Supervisor) (*closes, error) {
 	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
-	c := &closes{s: s, fd: fd, watched: map[int32]*watched{}, done: make(chan struct{})}
+	c := &closes{s: s, fd: fd, watched: map[int32]*watched{}, under: map[*closing]bool{}, done: make(chan struct{})}
 	if err := unix.Pipe2(c.quit[:], unix.O_CLOEXEC); err != nil {
 		unix.Close(fd)
 		return nil, err
@@ -80,11 +85,46 @@ func (c *closes) stop() {
 	unix.Close(c.fd)
 }
 
+// patience is how long a call waits for a close before it. One that takes longer,
+// for it waits itself, shall not hold up all programs.
+const patience = time.Second
+
 // drain deals with all closes that have been told of. When it returns, whoever saw
 // a close return sees what it led to.
 func (c *closes) drain() {
 	c.mu.Lock()
+	c.take()
+	if len(c.under) == 0 {
+		c.mu.Unlock()
+		return
+	}
+	under := make([]*closing, 0, len(c.under))
+	for one := range c.under {
+		under = append(under, one)
+	}
+	c.mu.Unlock()
+	late := time.After(patience)
+	for _, one := range under {
+		select {
+		case <-one.done:
+		case <-late:
+			c.forget(under)
+			return
+		}
+	}
+}
+
+// forget has nobody wait for closes any more.
+func (c *closes) forget(under []*closing) {
+	c.mu.Lock()
 	defer c.mu.Unlock()
+	for _, one := range under {
+		delete(c.under, one)
+	}
+}
+
+// take reads what inotify has to tell. The caller holds the lock.
+func (c *closes) take() {
 	for {
 		n, err := unix.Read(c.fd, c.buf[:])
 		if err != nil || n <= 0 {
@@ -94,6 +134,9 @@ func (c *closes) drain() {
 			wd := int32(binary.NativeEndian.Uint32(b))
 			mask := binary.NativeEndian.Uint32(b[4:])
 			b = b[unix.SizeofInotifyEvent+int(binary.NativeEndian.Uint32(b[12:])):]
+			if mask&unix.IN_Q_OVERFLOW != 0 {
+				c.s.report("inotify: too many closes at once: some files of programs stay open in the machine")
+			}
 			if w := c.watched[wd]; w != nil && mask&(unix.IN_OPEN|unix.IN_CLOSE) != 0 {
 				c.count(wd, w, mask)
 			}
@@ -111,5 +154,13 @@ func (c *closes) count(wd int32, w *watched, mask uint32) {
 	}
 	delete(c.watched, wd)
 	_, _ = unix.InotifyRmWatch(c.fd, uint32(wd)) // the inode may be gone already
-	w.file.closed()
+	one := &closing{make(chan struct{})}
+	c.under[one] = true
+	c.s.serving.Add(1)
+	go func() {
+		defer c.s.serving.Done()
+		w.file.closed()
+		close(one.done)
+		c.forget([]*closing{one})
+	}()
 }

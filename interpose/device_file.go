@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -22,6 +23,8 @@ type deviceFile struct {
 	device *kernel.Device
 	file   *process.File
 	fd     int // of the sparse file
+
+	damaged atomic.Bool // a call has left its locks held
 
 	mu     sync.Mutex
 	frames map[uint64]*frame // by offset, in pages
@@ -44,6 +47,12 @@ type mapping struct {
 	area   copyuser.Addr
 	pgoff  uint64
 	length uint64 // bytes
+	io     bool   // pages of the device's, which cannot be pinned
+}
+
+// part returns a part of a mapping that begins so far behind its start.
+func (m mapping) part(skip, length uint64) mapping {
+	return mapping{m.client, m.area + copyuser.Addr(skip), m.pgoff + skip>>copyuser.PageShift, length, m.io}
 }
 
 // sparseSize is the length of the sparse file: beyond every offset that a driver
@@ -54,7 +63,7 @@ var sparseSize = []int64{1 << 46, 1 << 43, 1 << 40, 1 << 36}
 // description that the program gets.
 func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f *deviceFile, open int, err error) {
 	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, device: file.Private.(*kernel.File).Device, file: file, frames: map[uint64]*frame{}}
-	path := filepath.Join(s.dir, fmt.Sprintf("%s-%d", filepath.Base(node), f.id))
+	path := s.dir.path(fmt.Sprintf("%s-%d", filepath.Base(node), f.id))
 	if f.fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600); err != nil {
 		return nil, -1, err
 	}
@@ -105,6 +114,19 @@ func (f *deviceFile) closed() {
 	}
 	f.frames = nil
 	unix.Close(f.fd)
+}
+
+// isIO says whether what is at an offset of the file is the device's and cannot be
+// pinned.
+func (f *deviceFile) isIO(offset uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, m := range f.areas {
+		if at := m.pgoff << copyuser.PageShift; m.io && at <= offset && offset < at+m.length {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *deviceFile) takeAreas() []mapping {

@@ -2,7 +2,6 @@ package interpose
 
 import (
 	"fmt"
-	"path/filepath"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -37,7 +36,7 @@ const pipeSize = 256 << 10
 // newEventFile makes the pipe and returns its read end.
 func newEventFile(s *Supervisor) (e *eventFile, read int, err error) {
 	e = &eventFile{s: s, id: s.files.last.Add(1)}
-	path := filepath.Join(s.dir, fmt.Sprintf("events-%d", e.id))
+	path := s.dir.path(fmt.Sprintf("events-%d", e.id))
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		return nil, -1, err
 	}
@@ -79,8 +78,10 @@ func (e *eventFile) install(f *process.File, owner *deviceFile) {
 	if owner != nil {
 		owner.addEvents(e)
 	}
-	f.Ops.Wait(f).Tell(e.pump)
-	e.pump() // what came before
+	if f.Ops.Wait != nil && f.Ops.Poll != nil {
+		f.Ops.Wait(f).Tell(e.pump)
+		e.pump() // what came before
+	}
 }
 
 // abandon ends a pipe that no file of the machine came to.
@@ -111,7 +112,9 @@ func (e *eventFile) closed() {
 	}
 	if f != nil {
 		e.s.left(e)
-		f.Ops.Wait(f).Tell(nil)
+		if f.Ops.Wait != nil {
+			f.Ops.Wait(f).Tell(nil)
+		}
 		if e.scratch != 0 {
 			_ = e.s.system.Munmap(e.scratch, driverEvent)
 		}

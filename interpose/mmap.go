@@ -18,7 +18,9 @@ func (c *call) mmap() answer {
 	if !ok {
 		return answer{}
 	}
-	c.closes.drain()
+	if err := c.begin(); err != nil {
+		return c.broken(err)
+	}
 	length, prot, flags, off := c.Args[1], int(int32(c.Args[2])), int(int32(c.Args[3])), c.Args[5]
 	return c.watched(watch.Call{Name: "mmap", Addr: c.Args[0], Length: length, Prot: prot, Flags: flags, Offset: off}, func() answer {
 		const place = unix.MAP_FIXED | unix.MAP_FIXED_NOREPLACE // is not known here
@@ -39,22 +41,30 @@ func (cl *client) mapFile(c *call, f *deviceFile, length uint64, prot, flags int
 		return err
 	}
 	length = (length + copyuser.PageSize - 1) &^ (copyuser.PageSize - 1)
-	mm := cl.space()
-	area := mm.Find(at)
-	for i := range area.Pages() {
-		page := area.PageAt(i)
-		if page == nil {
-			continue
-		}
+	pages, io := cl.pagesAt(at)
+	for i, page := range pages {
 		if err := f.bind(off>>copyuser.PageShift+uint64(i), page); err != nil {
 			cl.unmap(at, length)
 			return err
 		}
 	}
 	f.mu.Lock()
-	f.areas = append(f.areas, mapping{cl, at, off >> copyuser.PageShift, length})
+	f.areas = append(f.areas, mapping{cl, at, off >> copyuser.PageShift, length, io})
 	f.mu.Unlock()
 	return nil
+}
+
+// pagesAt returns the pages of an area of the machine, all of which are there, and
+// whether they are the device's and cannot be pinned.
+func (cl *client) pagesAt(at copyuser.Addr) (pages []*copyuser.Page, io bool) {
+	mm := cl.space()
+	mm.MmapReadLock(nil)
+	defer mm.MmapReadUnlock(nil)
+	area := mm.Find(at)
+	for i := range area.Pages() {
+		pages = append(pages, area.PageAt(i))
+	}
+	return pages, area.Flags&(copyuser.VM_IO|copyuser.VM_PFNMAP) != 0
 }
 
 // unmap ends an area of the machine.
@@ -67,6 +77,28 @@ func (cl *client) unmap(at copyuser.Addr, length uint64) {
 	}
 }
 
+// mremap refuses to let a mapping of a device file grow, as the kernel does with what
+// the device's driver has filled (VM_DONTEXPAND), and lets the machine know of one that
+// shrinks. One that only moves stays the same to the machine.
+func (c *call) mremap() answer {
+	cl := c.knownClient(int(c.PID))
+	if cl == nil {
+		return answer{}
+	}
+	from, old, length := copyuser.Addr(c.Args[0]), c.Args[1], c.Args[2]
+	maps := cl.space().Mappings(from, from+1)
+	if len(maps) == 0 {
+		return answer{}
+	}
+	if _, ok := c.files.find(inode(maps[0].File)).(*deviceFile); !ok {
+		return answer{}
+	}
+	if length > old {
+		return fails(unix.EFAULT)
+	}
+	return c.unmapped(cl, from+copyuser.Addr(length), from+copyuser.Addr(old))
+}
+
 // munmap lets the machine know what of a device file is not mapped any more. That
 // the kernel goes on with the call, it takes for granted.
 func (c *call) munmap() answer {
@@ -74,7 +106,11 @@ func (c *call) munmap() answer {
 	if cl == nil {
 		return answer{}
 	}
-	from, to := copyuser.Addr(c.Args[0]), copyuser.Addr(c.Args[0]+c.Args[1])
+	return c.unmapped(cl, copyuser.Addr(c.Args[0]), copyuser.Addr(c.Args[0]+c.Args[1]))
+}
+
+// unmapped ends what the machine has for a range of a client's memory.
+func (c *call) unmapped(cl *client, from, to copyuser.Addr) answer {
 	for _, m := range cl.space().Mappings(from, to) {
 		f, ok := c.files.find(inode(m.File)).(*deviceFile)
 		if !ok {
@@ -101,14 +137,13 @@ func (f *deviceFile) unmapped(cl *client, pgoff, length uint64) {
 			continue
 		}
 		head := (pgoff - m.pgoff) << copyuser.PageShift
-		ended = append(ended, mapping{cl, m.area + copyuser.Addr(head), pgoff, length})
+		ended = append(ended, m.part(head, length))
 		f.areas = append(f.areas[:i], f.areas[i+1:]...)
 		if head > 0 {
-			f.areas = append(f.areas, mapping{cl, m.area, m.pgoff, head})
+			f.areas = append(f.areas, m.part(0, head))
 		}
 		if tail := m.length - head - length; tail > 0 {
-			skip := head + length
-			f.areas = append(f.areas, mapping{cl, m.area + copyuser.Addr(skip), m.pgoff + skip>>copyuser.PageShift, tail})
+			f.areas = append(f.areas, m.part(head+length, tail))
 		}
 		break
 	}

@@ -66,7 +66,10 @@ func (c *call) readPath(addr uint64) []byte {
 	for n < len(c.path) {
 		at := addr + uint64(n)
 		step := min(len(c.path)-n, 256, copyuser.PageSize-int(at%copyuser.PageSize))
-		got := peek(int(c.PID), c.path[n:n+step], at)
+		got, errno := peek(int(c.PID), c.path[n:n+step], at)
+		if errno == unix.EPERM {
+			c.unreachable(int(c.PID))
+		}
 		if end := bytes.IndexByte(c.path[n:n+got], 0); end >= 0 {
 			return c.path[:n+end]
 		}
@@ -77,11 +80,18 @@ func (c *call) readPath(addr uint64) []byte {
 	return nil
 }
 
+// unreachable tells, once, of programs whose memory is closed to us.
+func (s *session) unreachable(tid int) {
+	if !s.told.Swap(true) {
+		s.report("thread %d may not be looked into (another user's, or one that has privileges): such programs find no devices", tid)
+	}
+}
+
 // openat answers the open of something of the machine.
 func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 	place, ok := c.named(dirfd, addr)
 	if !ok {
-		return answer{}
+		return c.openAgain(flags)
 	}
 	node := nodeOf(place, flags&unix.O_NOFOLLOW != 0)
 	switch {
@@ -91,11 +101,13 @@ func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 		return c.openNode(node, int(flags))
 	case flags&unix.O_CREAT != 0:
 		flags &^= unix.O_CREAT // nobody makes files there
-		if unix.Access(place.Twin, unix.F_OK) != nil {
-			return fails(unix.EACCES)
+		if errno := creates(place.Twin); errno != 0 {
+			return fails(errno)
 		}
 	}
-	fd, err := unix.Open(place.Twin, int(flags)&^(unix.O_TRUNC|unix.O_EXCL)|unix.O_CLOEXEC, 0)
+	// A descriptor for the path alone cannot be given away; one for reading does as well.
+	const not = unix.O_PATH | unix.O_TRUNC | unix.O_EXCL
+	fd, err := unix.Open(place.Twin, int(flags)&^not|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return fails(errnoOf(err))
 	}
@@ -103,10 +115,59 @@ func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 	return c.give(fd, flags&unix.O_CLOEXEC != 0)
 }
 
+// creates returns what open says to who would make a file at a place of the twin.
+func creates(twin string) unix.Errno {
+	var st unix.Stat_t
+	switch err := unix.Stat(twin, &st); {
+	case err != nil:
+		return unix.EACCES
+	case st.Mode&unix.S_IFMT == unix.S_IFDIR:
+		return unix.EISDIR
+	}
+	return 0
+}
+
+// openAgain answers the open of a descriptor of the machine by its path, in place of the
+// path that was read last. It opens the device once more; an event file has no path.
+func (c *call) openAgain(flags uint64) answer {
+	name, ok := c.descriptorPath()
+	if !ok || c.files.len() == 0 {
+		return answer{}
+	}
+	var st unix.Stat_t
+	if unix.Stat(name, &st) != nil {
+		return answer{}
+	}
+	switch f := c.files.find(inodeOf(&st)).(type) {
+	case *deviceFile:
+		return c.openNode(f.path, int(flags))
+	case *eventFile:
+		return fails(unix.ENXIO)
+	}
+	return answer{}
+}
+
+// descriptorPath returns where this process finds what the path that was read last
+// names, if that is a descriptor.
+func (c *call) descriptorPath() (string, bool) {
+	end := bytes.IndexByte(c.path[:], 0)
+	name := string(c.path[:max(end, 0)])
+	own := "/proc/" + strconv.Itoa(int(c.PID)) + "/"
+	for _, p := range []struct{ prefix, is string }{
+		{"/proc/self/", own}, {"/proc/thread-self/", own}, {"/dev/fd/", own + "fd/"}, {"/proc/", "/proc/"},
+	} {
+		if rest, ok := strings.CutPrefix(name, p.prefix); ok {
+			name = p.is + rest
+			return name, strings.Contains(name, "/fd/")
+		}
+	}
+	return "", false
+}
+
 // openat2 is openat with the flags in a struct.
 func (c *call) openat2() answer {
 	var how [8]byte // open_how.flags
-	if peek(int(c.PID), how[:], c.Args[2]) < len(how) {
+	if n, _ := peek(int(c.PID), how[:], c.Args[2]); n < len(how) {
 		return answer{}
 	}
 	return c.openat(int32(c.Args[0]), c.Args[1], binary.LittleEndian.Uint64(how[:]))
@@ -122,19 +183,16 @@ func (c *call) give(fd int, cloexec bool) answer {
 
 // openNode opens a device node in the machine.
 func (c *call) openNode(node string, flags int) answer {
-	c.closes.drain()
 	cl, err := c.clientOf(int(c.PID))
 	if err != nil {
-		c.report("open %s: %v", node, err)
-		return fails(unix.EIO)
+		return c.broken(err)
 	}
 	if !c.l.Valid(c.ID) {
 		return fails(unix.EIO) // for nobody
 	}
-	c.client, c.fd = cl, -1
-	if err := cl.settleExec(int(c.PID)); err != nil {
-		c.report("process %d: %v", cl.tgid, err)
-		return fails(unix.EIO)
+	c.file, c.client, c.fd = nil, cl, -1
+	if err := c.begin(); err != nil {
+		return c.broken(err)
 	}
 	w := watch.Call{Name: "open", Path: node, OpenFlags: flags, FD: -1, Device: c.cfg.Machine.Device(node)}
 	if c.cfg.Watch == nil {
@@ -155,8 +213,7 @@ func (c *call) openFile(node string, flags int, w *watch.Call) answer {
 	f, open, err := newDeviceFile(c.Supervisor, node, file, flags)
 	if err != nil {
 		file.Put(c.system)
-		c.report("open %s: %v", node, err)
-		return fails(unix.EIO)
+		return c.broken(err)
 	}
 	w.File = f.id
 	defer unix.Close(open) // the last close, if the program does not get it
@@ -181,7 +238,7 @@ func (c *call) readlink(dirfd int32, addr, to, size uint64) answer {
 		return fails(errnoOf(err))
 	}
 	link = link[:min(uint64(len(link)), size)]
-	if poke(int(c.PID), to, []byte(link)) < len(link) {
+	if !poke(int(c.PID), to, []byte(link)) {
 		return fails(unix.EFAULT)
 	}
 	return value(int64(len(link)))

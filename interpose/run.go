@@ -2,7 +2,6 @@ package interpose
 
 import (
 	"errors"
-	"os"
 	"syscall"
 
 	"uverbsim/interpose/seccomp"
@@ -41,13 +40,4 @@ func wait(p *seccomp.Launched) (syscall.WaitStatus, error) {
 		return 0, err
 	}
 	return state.Sys().(syscall.WaitStatus), nil
-}
-
-// Die ends this process as the program has ended: with its status, or by the same
-// signal.
-func Die(status syscall.WaitStatus) {
-	if status.Signaled() {
-		dieBy(status.Signal())
-	}
-	os.Exit(status.ExitStatus())
 }

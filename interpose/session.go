@@ -15,36 +15,31 @@ type session struct {
 	*Supervisor
 	l *seccomp.Listener
 
-	receivers sync.WaitGroup
-	waiting   atomic.Int32  // receivers that wait for a notification
-	turn      atomic.Uint64 // notifications so far
-	busy      atomic.Bool   // the watchdog looks by itself
-	watched   uint64        // turn, as the watchdog saw it last
-	over      atomic.Bool
-	wake      chan struct{} // for the watchdog
+	waiting atomic.Int32  // receivers that wait for a notification
+	turn    atomic.Uint64 // notifications so far
+	busy    atomic.Bool   // the watchdog looks by itself
+	watched uint64        // turn, as the watchdog saw it last
+	told    atomic.Bool   // of a program that is out of reach
+	wake    chan struct{} // for the watchdog
+
+	mu        sync.Mutex
+	receivers int
+	over      chan struct{} // closed when no receiver is left
 
 	threadsMu sync.Mutex
 	threads   map[int]*thread // by TID
 }
 
 func newSession(s *Supervisor, l *seccomp.Listener) *session {
-	return &session{Supervisor: s, l: l, wake: make(chan struct{}, 1), threads: map[int]*thread{}}
+	return &session{Supervisor: s, l: l, wake: make(chan struct{}, 1), over: make(chan struct{}), threads: map[int]*thread{}}
 }
 
 // run returns when no task of the tree is left.
 func (s *session) run() {
 	s.l.SyncWakeUp()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		s.watchdog()
-	}()
+	go s.watchdog()
 	s.startReceiver()
-	s.receivers.Wait()
-	s.over.Store(true)
-	close(s.wake)
-	<-watched
-	s.receivers.Wait() // one that the watchdog has started since
+	<-s.over
 	if err := s.l.Close(); err != nil {
 		s.report("close the listener: %v", err)
 	}
@@ -57,22 +52,39 @@ func (s *session) run() {
 // turn, and one that has just answered is quicker than one that has slept.
 var idle = int32(max(1, runtime.GOMAXPROCS(0)/2))
 
+// startReceiver starts one more, unless the last one is gone.
 func (s *session) startReceiver() {
-	s.receivers.Add(1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case <-s.over:
+		return
+	default:
+	}
+	s.receivers++
 	s.waiting.Add(1)
 	go s.receive()
 }
 
-// receive answers notifications on a thread of its own.
+// leave is what a receiver does last.
+func (s *session) leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.receivers--; s.receivers == 0 {
+		close(s.over)
+	}
+}
+
+// receive answers notifications on a thread of its own, until there are no more or
+// enough others wait for them.
 func (s *session) receive() {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	defer s.receivers.Done()
-	var c call
-	c.session = s
+	defer s.leave()
+	defer s.waiting.Add(-1)
+	c := call{session: s}
 	for {
 		if err := s.l.Recv(&c.Notif); err != nil {
-			s.waiting.Add(-1)
 			if !errors.Is(err, seccomp.ErrGone) {
 				s.report("receive a system call: %v", err)
 			}
@@ -83,7 +95,6 @@ func (s *session) receive() {
 		}
 		c.answer()
 		if s.waiting.Add(1) > idle {
-			s.waiting.Add(-1)
 			return
 		}
 	}
@@ -107,12 +118,17 @@ func (s *session) attend() {
 // watchdog starts one more receiver when a call takes long: it may wait for
 // something that another call does. It rests when no calls come.
 func (s *session) watchdog() {
-	for range s.wake {
+	for {
+		select {
+		case <-s.wake:
+		case <-s.over:
+			return
+		}
 		s.busy.Store(true)
 		for s.watch() {
 			// Of a call that came before this it was not told.
 			s.busy.Store(false)
-			if seen := s.turn.Load(); seen == s.watched {
+			if s.turn.Load() == s.watched {
 				break
 			}
 			s.busy.Store(true)
@@ -127,8 +143,9 @@ const restAfter = 50
 func (s *session) watch() bool {
 	for quiet := 0; quiet < restAfter; quiet++ {
 		s.watched = s.turn.Load()
-		time.Sleep(watchEvery)
-		if s.over.Load() {
+		select {
+		case <-time.After(watchEvery):
+		case <-s.over:
 			return false
 		}
 		if s.turn.Load() != s.watched {

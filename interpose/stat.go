@@ -29,7 +29,7 @@ func asDevice(st *unix.Stat_t, place sysfs.Entry) {
 
 func (c *call) putStat(to uint64, st *unix.Stat_t) answer {
 	b := bytesOf(st)
-	if poke(int(c.PID), to, b) < len(b) {
+	if !poke(int(c.PID), to, b) {
 		return fails(unix.EFAULT)
 	}
 	return value(0)
@@ -49,7 +49,8 @@ func (c *call) emptyPath(addr uint64) bool {
 		return true
 	}
 	var b [1]byte
-	return peek(int(c.PID), b[:], addr) == 1 && b[0] == 0
+	n, _ := peek(int(c.PID), b[:], addr)
+	return n == 1 && b[0] == 0
 }
 
 // fstat answers a look at a descriptor of a device file.
@@ -104,7 +105,7 @@ func (c *call) statx() answer {
 		st.Uid, st.Gid = 0, 0
 	}
 	b := bytesOf(&st)
-	if poke(int(c.PID), c.Args[4], b) < len(b) {
+	if !poke(int(c.PID), c.Args[4], b) {
 		return fails(unix.EFAULT)
 	}
 	return value(0)

@@ -3,12 +3,8 @@ package interpose
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-
-	"golang.org/x/sys/unix"
 
 	"uverbsim/interpose/seccomp"
 	"uverbsim/interpose/sysfs"
@@ -46,7 +42,7 @@ type Config struct {
 // called by several goroutines at once.
 type Supervisor struct {
 	cfg    Config
-	dir    string
+	dir    directory
 	tree   *sysfs.Tree
 	system *process.Task // for what no program does
 	engine *engine
@@ -67,39 +63,24 @@ func New(cfg Config) (*Supervisor, error) {
 		s.cfg.Report = func(string) {}
 	}
 	var err error
-	if s.dir, err = makeDir(cfg.Dir); err != nil {
+	if s.dir, err = makeDirectory(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
-	s.tree, err = sysfs.Write(filepath.Join(s.dir, "twin"), cfg.Machine, sysfs.Options{Interface: cfg.Interface, HostPCI: "/sys/bus/pci/devices"})
+	s.tree, err = sysfs.Write(s.dir.path("twin"), cfg.Machine, sysfs.Options{Interface: cfg.Interface, HostPCI: "/sys/bus/pci/devices"})
 	if err == nil {
 		s.closes, err = newCloses(s)
 	}
 	if err != nil {
-		s.remove()
+		s.dir.remove()
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
 	s.engine = startEngine(cfg.Adapters)
-	s.system = cfg.Machine.NewProcess(process.Options{}).MainTask()
+	s.system = cfg.Machine.NewProcess(process.Options{Trace: s.trace(0)}).MainTask()
 	for _, d := range cfg.Machine.Devices() {
 		s.follow(d)
 	}
 	return s, nil
 }
-
-// makeDir makes the Supervisor's directory: in memory if that is to be had, since
-// nobody has to find it on a disk.
-func makeDir(parent string) (string, error) {
-	if parent == "" && unix.Access("/dev/shm", unix.W_OK) == nil {
-		parent = "/dev/shm"
-	}
-	dir, err := os.MkdirTemp(parent, "uverbsim-")
-	if err != nil {
-		return "", err
-	}
-	return dir, os.Chmod(dir, 0o755) // programs of other users look into it
-}
-
-func (s *Supervisor) remove() { _ = os.RemoveAll(s.dir) }
 
 // Close ends the Supervisor, when no program that it serves is left. The error
 // says what programs have left in the machine.
@@ -110,8 +91,17 @@ func (s *Supervisor) Close() error {
 	err := s.books()
 	s.closes.stop()
 	s.engine.stop()
-	s.remove()
+	s.dir.remove()
 	return err
+}
+
+// trace returns what the calls of a thread are reported under, nil for nothing; 0 is no
+// thread of a program's.
+func (s *Supervisor) trace(tid int) *trace.Task {
+	if s.cfg.Trace == nil {
+		return nil
+	}
+	return trace.NewTask(tid, s.cfg.Trace)
 }
 
 // books says what is left of programs that are gone.

@@ -160,8 +160,10 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	d.devr.cqLock.Name, d.devr.srqLock.Name = "cq_lock", "srq_lock"
 	d.umrc.initLock.Name, d.umrc.lock.Name, d.odpEQ.mutex.Name = "init_lock", "lock", "odp_eq_mutex"
 	d.bar = newBar(cfg.Clock)
+	taken, keys := cfg.leftOut()
+	d.mkeyVar.Store(uint32(keys))
 	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, BAR: d.bar, Interrupt: d.interrupt, Clock: cfg.Clock,
-		Trace: cfg.Trace, Fabric: cfg.Fabric})
+		Trace: cfg.Trace, Fabric: cfg.Fabric, Taken: taken})
 	d.HW.PortUp(!cfg.NoCarrier)
 	d.carrier.Store(!cfg.NoCarrier)
 	d.bar.hw = d.HW
@@ -243,15 +245,8 @@ func (d *Device) stageInit(t *trace.Task) error {
 	var b [8]byte
 	be.PutUint64(b[:], mac)
 	copy(d.mac[:], b[2:])
-	d.mkeyVar.Store(kernelDomains)
 	return d.querySpecialMkeys(t)
 }
-
-// kernelDomains is how many protection domains the kernel has on the device when
-// users come, each with a key of all memory (__ib_alloc_pd in
-// drivers/infiniband/core/verbs.c): that of the port's management, that of the
-// driver's queues, and that of its queue pair for keys.
-const kernelDomains = 3
 
 // portTypeEth is MLX5_CAP_PORT_TYPE_ETH.
 const portTypeEth = 1

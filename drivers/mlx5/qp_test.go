@@ -44,6 +44,13 @@ func (r *rig) tryQPArgs(typ uint64) (qpArgs, error) {
 
 func (r *rig) createQP(a *qpArgs) (handle uint32, resp spec.Mlx5CreateQPResp, err error) {
 	r.Helper()
+	handle, _, resp, err = r.createNumberedQP(a)
+	return handle, resp, err
+}
+
+// createNumberedQP is createQP with the queue pair's number.
+func (r *rig) createNumberedQP(a *qpArgs) (handle, qpn uint32, resp spec.Mlx5CreateQPResp, err error) {
+	r.Helper()
 	limits := make([]byte, 20)
 	for i, v := range []uint32{a.maxSend, a.maxRecv, 1, 1} {
 		le.PutUint32(limits[4*i:], v)
@@ -64,7 +71,7 @@ func (r *rig) createQP(a *qpArgs) (handle uint32, resp spec.Mlx5CreateQPResp, er
 	}
 	err = r.call(r.fd, spec.UVERBS_OBJECT_QP, spec.UVERBS_METHOD_QP_CREATE, attrs...)
 	copy(spec.Bytes(&resp), r.answer(attrs[11], 40))
-	return uint32(attrs[0].Data), resp, err
+	return uint32(attrs[0].Data), r.u32(addrOf(attrs[9])), resp, err
 }
 
 func (r *rig) destroyQP(h uint32) error {

@@ -70,7 +70,7 @@ func (s *Space) checkFlags(m *mapping, flags gup) error {
 
 // device reports whether a mapping is of the simulated device.
 func (s *Space) device(m *mapping) bool {
-	return m.file && s.IsDevice != nil && s.IsDevice(m.id)
+	return m.file && s.IsDevice != nil && s.IsDevice(m.id, m.offset)
 }
 
 // probe reports whether there is a page at a. A mapping of a file has none behind

@@ -88,7 +88,7 @@ func TestPinDevice(t *testing.T) {
 	maps := s.Mappings(free, free+2*ps)
 	require.Len(t, maps, 2)
 	require.NotEqual(t, maps[0].File, maps[1].File)
-	s.IsDevice = func(id FileID) bool { return id == maps[1].File }
+	s.IsDevice = func(id FileID, _ uint64) bool { return id == maps[1].File }
 	pin, err := s.Pin(free, ps, true)
 	require.NoError(t, err, "another file")
 	pin.Unpin()

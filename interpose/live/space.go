@@ -22,10 +22,9 @@ var ErrFork = errors.New("live: the memory of a live process is not forked by th
 // at once.
 type Space struct {
 	*copyuser.AddressSpace
-	// IsDevice says of a file whether what is mapped of it is the simulated
-	// device's, which cannot be pinned. Nil is no file. It is set before the memory
-	// is used.
-	IsDevice func(FileID) bool
+	// IsDevice says whether what a file has at an offset is the simulated device's,
+	// and cannot be pinned. Nil is never. It is set before the memory is used.
+	IsDevice func(file FileID, offset uint64) bool
 
 	pid    int
 	thread atomic.Int32 // one that has the memory; the first may exit before others

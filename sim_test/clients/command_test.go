@@ -28,7 +28,7 @@ func TestStatus(t *testing.T) {
 		{"not found", []string{"no-such-program"}, 127, 0, "uverbsim: no-such-program: command not found\n"},
 		{"not there", []string{"/no/such/program"}, 127, 0, "uverbsim: /no/such/program: no such file or directory\n"},
 		{"no program", []string{"/etc/passwd"}, 126, 0, "uverbsim: /etc/passwd: permission denied\n"},
-		{"directory", []string{"/etc"}, 126, 0, "uverbsim: /etc: permission denied\n"},
+		{"directory", []string{"/etc"}, 126, 0, "uverbsim: /etc: is a directory\n"},
 		{"SIGTERM", []string{"sh", "-c", "kill -TERM $$"}, -1, syscall.SIGTERM, ""},
 		{"SIGSEGV", []string{"sh", "-c", "kill -SEGV $$"}, -1, syscall.SIGSEGV, ""},
 		{"SIGABRT", []string{"sh", "-c", "kill -ABRT $$"}, -1, syscall.SIGABRT, ""},
@@ -101,9 +101,9 @@ func TestStrace(t *testing.T) {
 			"UVERBS_METHOD_ASYNC_EVENT_ALLOC*= 0",
 			"munmap(*= 0",
 			"MLX5_IB_METHOD_UAR_OBJ_DESTROY*= 0",
-			"close(*uverbs0",
-			"+++ exited with 0 +++",
 		)
+		inOrder(t, lines, "MLX5_IB_METHOD_UAR_OBJ_DESTROY", "close(*uverbs0")
+		inOrder(t, lines, "MLX5_IB_METHOD_UAR_OBJ_DESTROY", "+++ exited with 0 +++")
 
 		file := filepath.Join(u.dir(t), "out")
 		r = u.run(t, []string{"run", "--strace", "-o", file, "--", "ibv_devinfo"}).ok(t)
@@ -174,7 +174,6 @@ func TestTrace(t *testing.T) {
 		"mlx5_ib_alloc_ucontext [mlx5_ib]",
 		"UVERBS_METHOD_QUERY_PORT",
 		"mlx5_ib_query_port [mlx5_ib]",
-		"ib_uverbs_close [ib_uverbs]",
 	)
 }
 
@@ -183,7 +182,8 @@ func TestRefused(t *testing.T) {
 	u := least()
 	dir := u.dir(t)
 	plain := filepath.Join(dir, "plain")
-	require.NoError(t, os.WriteFile(plain, nil, 0o666))
+	require.NoError(t, os.WriteFile(plain, nil, 0o600))
+	require.NoError(t, os.Chmod(plain, 0o777))
 	none := filepath.Join(dir, "none")
 	for _, test := range []struct {
 		args []string

@@ -323,17 +323,17 @@ const eventLen = 8 + hw.EQESize
 
 // forger plays an adapter that has other events than the emulated one: it
 // replaces an entry in an event queue's memory, after the adapter has written it
-// and before it says whose it is.
+// and before it interrupts.
 type forger struct {
 	dev   *mlx5ib.Device
 	event hw.EQE
 }
 
 func (f *forger) Event(_ *trace.Task, e *trace.Event) {
-	if f.dev == nil || e.Kind != trace.DMA || e.Name != "eqe" || e.B != hw.EQESize-1 {
+	if f.dev == nil || e.Kind != trace.DMA || e.Name != "eqe" || e.B != hw.EQESize {
 		return
 	}
-	entry := make([]byte, e.B)
+	entry := make([]byte, hw.EQESize-1) // whose it is stands in the last byte
 	entry[1], entry[3] = f.event.Type, f.event.Subtype
 	copy(entry[32:], f.event.Data[:])
 	if err := f.dev.Bus.WriteAt(entry, e.A); err != nil {

@@ -55,6 +55,11 @@ type Config struct {
 	// its own.
 	Fabric *Fabric
 
+	// Taken is how many numbers of each kind of object, by the names of Counts, are
+	// not handed out: the first ones, which belong to objects of those who are left
+	// out.
+	Taken map[string]int
+
 	// Trace is the thread that the device's own work (DMA) is reported under;
 	// nil reports nothing. Its sink must not call the device.
 	Trace *trace.Task
@@ -146,7 +151,7 @@ func (d *Device) reset() {
 // release forgets every object and what was to be told about them.
 func (d *Device) release() {
 	for k := range d.objects {
-		d.objects[k] = newNumbers(kind(k), d.cfg.Profile)
+		d.objects[k] = newNumbers(kind(k), d.cfg.Profile, d.cfg.Taken[kind(k).String()])
 	}
 	d.owned = map[uint16]int{}
 	d.users = map[uint32]*pageUsers{}

@@ -459,6 +459,22 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestTaken: numbers that are said to be taken are not handed out, before and after
+// the function has been brought up anew; what else there is of the kind, is.
+func TestTaken(t *testing.T) {
+	d := New(Config{Bus: newRAM(), Taken: map[string]int{"pd": 3}})
+	for range 2 {
+		require.NoError(t, Boot(nil, d, somePages))
+		require.Zero(t, d.Counts()["pd"])
+		r := &rig{t: t, Device: d}
+		require.Equal(t, uint32(4), r.made(Input(ifc.MLX5_CMD_OP_ALLOC_PD, 0, 0, 0)))
+		require.Equal(t, uint32(5), r.made(Input(ifc.MLX5_CMD_OP_ALLOC_PD, 0, 0, 0)))
+		require.Equal(t, uint32(1), r.made(Input(ifc.MLX5_CMD_OP_ALLOC_XRCD, 0, 0, 0)))
+		_, err := Shutdown(nil, d)
+		require.NoError(t, err)
+	}
+}
+
 func TestUIDsEndBeforeTheSharedOne(t *testing.T) {
 	r := newRig(t, nil)
 	seen := map[uint32]bool{}

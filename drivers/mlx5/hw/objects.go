@@ -105,8 +105,9 @@ type span struct {
 	next, end uint32
 }
 
-func newNumbers(k kind, p *Profile) numbers {
+func newNumbers(k kind, p *Profile, taken int) numbers {
 	first, user := p.first(k)
+	first += uint32(taken)
 	last := kinds[k].last
 	if k == kindUAR {
 		last = 1<<(p.Cap("uar_sz")+uarPagesPerMiB) - 1

@@ -13,18 +13,9 @@ var Recorded = newProfile(Profile{
 	name:  "recorded",
 	pages: map[uint16]int32{1: 4, 2: 8},
 	firsts: map[kind]firstNumbers{
-		kindUAR: {driver: 0x10}, // the pages before belong to the initialization segment
-		// Its numbers begin at 1, those of keys at 0x100, of queue pairs at 0x40. These
-		// are the first that were free when what is not modelled here had taken its own:
-		// the network driver a protection domain, a key and 6 completion queues (mlx5e);
-		// the management of the port a domain, its key, 2 completion queues and a queue
-		// pair (ib_mad, mlx5_ib's GSI); mlx5_ib's changes of keys the same but for one
-		// completion queue, although this device cannot carry them out; and the key of
-		// mlx5_ib's own domain.
-		kindPD:   {driver: 1 + 3},
-		kindCQ:   {driver: 1 + 9},
-		kindMKey: {driver: 0x100 + 4},
-		kindQP:   {driver: 0x40 + 2},
+		kindUAR:  {driver: 0x10}, // the pages before belong to the initialization segment
+		kindQP:   {driver: 0x40},
+		kindMKey: {driver: 0x100},
 		// A DEVX user's begin elsewhere, so that what the driver has made does not show.
 		kindTIS:           {user: 0x1000},
 		kindGeneralObject: {user: 0x1000},
