@@ -9,23 +9,20 @@ import (
 
 	"uverbsim/interpose/live"
 	"uverbsim/process"
-	"uverbsim/trace"
 )
 
 // client is a process that has to do with the machine.
 type client struct {
 	s    *Supervisor
 	tgid int
-	proc *process.Process
 	host *host
+	tasks
 
 	gone atomic.Bool
 
-	mu      sync.Mutex
+	memMu   sync.Mutex
 	mem     *live.Space
 	execing int // the thread whose execve may have replaced its memory, 0 for none
-	spare   []*process.Task
-	traces  map[int]*trace.Task // by thread
 }
 
 // clientOf returns the process that a thread belongs to.
@@ -77,7 +74,8 @@ func newClient(s *Supervisor, tgid int) (*client, error) {
 		return nil, err
 	}
 	c := &client{s: s, tgid: tgid, mem: mem, host: newHost(s, tgid)}
-	c.proc = s.cfg.Machine.NewProcess(process.Options{PID: tgid, Mem: mem, Host: c.host, Trace: s.trace(tgid)})
+	c.proc = s.cfg.Machine.NewProcess(process.Options{PID: tgid, Mem: mem, Host: c.host})
+	c.sink = s.cfg.Trace
 	s.serving.Add(1)
 	go c.awaitExit(pidfd)
 	return c, nil
@@ -113,30 +111,32 @@ func (c *client) awaitExit(pidfd int) {
 		delete(c.s.clients, c.tgid)
 	}
 	c.s.clientsMu.Unlock()
-	c.proc.MainTask().Exit()
+	t := c.lend(c.tgid, nil)
+	t.Exit()
+	c.giveBack(t)
 	c.s.exited(c)
 	c.space().Close()
 }
 
 func (c *client) space() *live.Space {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.memMu.Lock()
+	defer c.memMu.Unlock()
 	return c.mem
 }
 
 // execve is told that the process is about to run another program. Whether it did
 // is seen at its next call.
 func (c *client) execve(tid int) {
-	c.mu.Lock()
+	c.memMu.Lock()
 	c.execing = tid
-	c.mu.Unlock()
+	c.memMu.Unlock()
 }
 
 // settleExec gives the process another memory if an execve has. It is called by
 // each call of the process.
 func (c *client) settleExec(tid int) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.memMu.Lock()
+	defer c.memMu.Unlock()
 	if c.execing == 0 {
 		return nil
 	}
@@ -154,45 +154,7 @@ func (c *client) settleExec(tid int) error {
 	old := c.mem
 	c.mem = mem
 	c.proc.Mem = mem
-	old.Mmput(c.s.system)
+	c.s.asSystem(func(t *process.Task) { old.Mmput(t) })
 	old.Close()
 	return nil
-}
-
-// task lends a task for a call.
-func (c *client) task(of *call) *process.Task {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var t *process.Task
-	if n := len(c.spare); n > 0 {
-		t = c.spare[n-1]
-		c.spare = c.spare[:n-1]
-	} else {
-		t = c.proc.NewTask(nil)
-	}
-	t.Call = of
-	if c.s.cfg.Trace != nil {
-		t.Trace = c.traced(int(of.PID))
-	}
-	return t
-}
-
-// traced returns what the calls of a thread are reported under. The caller holds the
-// lock.
-func (c *client) traced(tid int) *trace.Task {
-	if c.traces[tid] == nil {
-		if c.traces == nil {
-			c.traces = map[int]*trace.Task{}
-		}
-		c.traces[tid] = c.s.trace(tid)
-	}
-	return c.traces[tid]
-}
-
-// giveTask takes it back.
-func (c *client) giveTask(t *process.Task) {
-	t.Call = nil
-	c.mu.Lock()
-	c.spare = append(c.spare, t)
-	c.mu.Unlock()
 }

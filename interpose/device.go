@@ -13,13 +13,14 @@ func (s *Supervisor) follow(d *kernel.Device) {
 	if dev == nil {
 		return
 	}
-	dev.RegisterEventHandler(s.system, &core.EventHandler{Handle: func(*trace.Task, *core.Event) {
+	h := &core.EventHandler{Handle: func(*trace.Task, *core.Event) {
 		go func() { // it asks the adapter, which is busy telling
 			if err := s.tree.Refresh(d); err != nil {
 				s.report("%v", err)
 			}
 		}()
-	}})
+	}}
+	s.asSystem(func(t *process.Task) { dev.RegisterEventHandler(t, h) })
 }
 
 // Add shows programs a device that the machine has got since New.
@@ -38,7 +39,8 @@ func (s *Supervisor) Remove(d *kernel.Device, remove func(*process.Task) error) 
 	if err := s.tree.Remove(d); err != nil {
 		s.report("%v", err)
 	}
-	err := remove(s.system)
+	var err error
+	s.asSystem(func(t *process.Task) { err = remove(t) })
 	for _, f := range s.files.all() {
 		if f, ok := f.(*deviceFile); ok && f.device == d {
 			f.zap()

@@ -105,7 +105,7 @@ func (f *deviceFile) closed() {
 		m.client.unmap(m.area, m.length)
 	}
 	f.s.left(f)
-	f.file.Put(f.s.system)
+	f.s.asSystem(func(t *process.Task) { f.file.Put(t) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fr := range f.frames {

@@ -115,10 +115,12 @@ func (e *eventFile) closed() {
 		if f.Ops.Wait != nil {
 			f.Ops.Wait(f).Tell(nil)
 		}
-		if e.scratch != 0 {
-			_ = e.s.system.Munmap(e.scratch, driverEvent)
-		}
-		f.Put(e.s.system)
+		e.s.asSystem(func(t *process.Task) {
+			if e.scratch != 0 {
+				_ = t.Munmap(e.scratch, driverEvent)
+			}
+			f.Put(t)
+		})
 	}
 }
 
@@ -130,7 +132,7 @@ func (e *eventFile) pump() {
 		return
 	}
 	if e.queue == nil {
-		e.pumpDriver()
+		e.s.asSystem(e.pumpDriver)
 		return
 	}
 	if e.queue.Closed() {
@@ -183,13 +185,13 @@ func (e *eventFile) awaitRoom() {
 
 // pumpDriver does the same for a driver's own kind of event file, which counts
 // nothing. The caller holds the lock.
-func (e *eventFile) pumpDriver() {
-	f, t := e.file, e.s.system
+func (e *eventFile) pumpDriver(t *process.Task) {
+	f := e.file
 	for f.Ops.Poll(t, f)&process.POLLIN != 0 {
 		if !e.room() {
 			return
 		}
-		b, err := e.read()
+		b, err := e.read(t)
 		if err != nil {
 			e.shutLocked()
 			return
@@ -215,8 +217,7 @@ func (e *eventFile) room() bool {
 const driverEvent = 64 << 10
 
 // read takes an event out of the machine's file.
-func (e *eventFile) read() ([]byte, error) {
-	t := e.s.system
+func (e *eventFile) read(t *process.Task) ([]byte, error) {
 	if e.scratch == 0 {
 		var err error
 		if e.scratch, err = t.Mmap(-1, driverEvent, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, 0); err != nil {

@@ -18,8 +18,8 @@ func (c *call) ioctl() answer {
 	if err := c.begin(); err != nil {
 		return c.broken(err)
 	}
-	t := c.client.task(c)
-	defer c.client.giveTask(t)
+	t := c.client.lend(int(c.PID), c)
+	defer c.client.giveBack(t)
 	f, _ := c.file.(*deviceFile)
 	if f != nil {
 		f.settleEvents()
@@ -45,8 +45,8 @@ func (c *call) write() answer {
 	if err := c.begin(); err != nil {
 		return c.broken(err)
 	}
-	t := c.client.task(c)
-	defer c.client.giveTask(t)
+	t := c.client.lend(int(c.PID), c)
+	defer c.client.giveBack(t)
 	a := c.watched(watch.Call{Name: "write", Addr: c.Args[1], Length: c.Args[2]}, func() answer {
 		return c.result(t.Write(int(c.fd), copyuser.Addr(c.Args[1]), c.Args[2]))
 	})

@@ -34,8 +34,8 @@ func (c *call) mmap() answer {
 
 // mapFile maps part of a device file in the machine, and binds its pages.
 func (cl *client) mapFile(c *call, f *deviceFile, length uint64, prot, flags int, off uint64) error {
-	t := cl.task(c)
-	defer cl.giveTask(t)
+	t := cl.lend(int(c.PID), c)
+	defer cl.giveBack(t)
 	at, err := t.Mmap(int(c.fd), length, prot, flags, off)
 	if err != nil {
 		return err

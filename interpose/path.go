@@ -12,6 +12,7 @@ import (
 	"uverbsim/copyuser"
 	"uverbsim/interpose/sysfs"
 	"uverbsim/interpose/watch"
+	"uverbsim/process"
 	"uverbsim/rule"
 )
 
@@ -203,8 +204,8 @@ func (c *call) openNode(node string, flags int) answer {
 
 // openFile makes a file of the machine, and the program's descriptor of it.
 func (c *call) openFile(node string, flags int, w *watch.Call) answer {
-	t := c.client.task(c)
-	defer c.client.giveTask(t)
+	t := c.client.lend(int(c.PID), c)
+	defer c.client.giveBack(t)
 	file, err := t.OpenFile(node, flags&^unix.O_CLOEXEC)
 	if err != nil {
 		c.refused = err
@@ -212,7 +213,7 @@ func (c *call) openFile(node string, flags int, w *watch.Call) answer {
 	}
 	f, open, err := newDeviceFile(c.Supervisor, node, file, flags)
 	if err != nil {
-		file.Put(c.system)
+		c.asSystem(func(t *process.Task) { file.Put(t) })
 		return c.broken(err)
 	}
 	w.File = f.id

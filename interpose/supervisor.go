@@ -44,7 +44,7 @@ type Supervisor struct {
 	cfg    Config
 	dir    directory
 	tree   *sysfs.Tree
-	system *process.Task // for what no program does
+	system tasks // of no program
 	engine *engine
 	closes *closes
 	files  files
@@ -75,7 +75,7 @@ func New(cfg Config) (*Supervisor, error) {
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
 	s.engine = startEngine(cfg.Adapters)
-	s.system = cfg.Machine.NewProcess(process.Options{Trace: s.trace(0)}).MainTask()
+	s.system.proc, s.system.sink = cfg.Machine.NewProcess(process.Options{}), cfg.Trace
 	for _, d := range cfg.Machine.Devices() {
 		s.follow(d)
 	}
@@ -93,15 +93,6 @@ func (s *Supervisor) Close() error {
 	s.engine.stop()
 	s.dir.remove()
 	return err
-}
-
-// trace returns what the calls of a thread are reported under, nil for nothing; 0 is no
-// thread of a program's.
-func (s *Supervisor) trace(tid int) *trace.Task {
-	if s.cfg.Trace == nil {
-		return nil
-	}
-	return trace.NewTask(tid, s.cfg.Trace)
 }
 
 // books says what is left of programs that are gone.

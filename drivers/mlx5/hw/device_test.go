@@ -459,8 +459,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTaken: numbers that are said to be taken are not handed out, before and after
-// the function has been brought up anew; what else there is of the kind, is.
+// TestTaken: numbers that are taken are not handed out, nor when the function has been
+// brought up anew, and no objects count for them.
 func TestTaken(t *testing.T) {
 	d := New(Config{Bus: newRAM(), Taken: map[string]int{"pd": 3}})
 	for range 2 {
