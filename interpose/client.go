@@ -114,6 +114,7 @@ func (c *client) awaitExit(pidfd int) {
 	t := c.lend(c.tgid, nil)
 	t.Exit()
 	c.giveBack(t)
+	c.s.closes.drain() // it has closed its files before
 	c.s.exited(c)
 	c.space().Close()
 }

@@ -62,7 +62,7 @@ func (s *Supervisor) exited(c *client) {
 	if s.cfg.Watch == nil {
 		return
 	}
-	w := watch.Call{Name: "exit", PID: c.tgid, TID: c.tgid, FD: -1, Kernel: s.cfg.Machine.Kernel(), Begun: time.Now()}
+	w := watch.Call{Name: "exit", PID: c.tgid, TID: c.tgid, FD: -1, Ret: watch.Unknown, Kernel: s.cfg.Machine.Kernel(), Begun: time.Now()}
 	s.cfg.Watch.Enter(&w)
 	s.cfg.Watch.Leave(&w)
 }

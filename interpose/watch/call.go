@@ -54,6 +54,9 @@ type Call struct {
 	Err error
 }
 
+// Unknown is the Ret of an exit whose status is not known.
+const Unknown = 1 << 32
+
 // Watcher looks on. Enter comes before a call and Leave after it, both with the
 // same *Call and on the same goroutine; the calls of several threads
 // interleave, so that a Watcher locks what it keeps. Neither may change what it

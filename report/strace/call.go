@@ -22,8 +22,12 @@ var calls = map[string]func(p *printer, c *watch.Call){
 
 // call writes a whole call.
 func (p *printer) call(c *watch.Call) {
-	if c.Name == "exit" {
+	switch {
+	case c.Name == "exit":
 		p.exit(c)
+		return
+	case c.Name == "close" && c.FD < 0:
+		p.format("+++ the last descriptor of %s is closed +++", c.Path)
 		return
 	}
 	p.text(c.Name + "(")
@@ -40,11 +44,14 @@ func (p *printer) call(c *watch.Call) {
 }
 
 func (p *printer) exit(c *watch.Call) {
-	if c.Ret < 0 {
+	switch {
+	case c.Ret == watch.Unknown:
+		p.text("+++ exited +++")
+	case c.Ret < 0:
 		p.format("+++ killed by signal %d (%s) +++", -c.Ret, syscall.Signal(-c.Ret))
-		return
+	default:
+		p.format("+++ exited with %d +++", c.Ret)
 	}
-	p.format("+++ exited with %d +++", c.Ret)
 }
 
 // fd writes the descriptor with what it leads to.

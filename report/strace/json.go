@@ -59,7 +59,11 @@ func (p *printer) object(c *watch.Call) {
 		f(p, &n, c)
 	}
 	p.field(&n, "ret")
-	p.format("%d", c.Ret)
+	if c.Ret == watch.Unknown {
+		p.text("null")
+	} else {
+		p.format("%d", c.Ret)
+	}
 	if c.Err != nil {
 		p.refusal(&n, c)
 	}

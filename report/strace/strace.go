@@ -74,7 +74,7 @@ func (s *Watcher) write(c *watch.Call, line []byte) {
 	if s.first == 0 {
 		s.first = c.TID
 	}
-	s.several = s.several || c.TID != s.first
+	s.several = s.several || c.TID != s.first && c.TID != 0
 	p := printer{opts: &s.opts}
 	if !s.opts.JSON {
 		p.prefix(c, s.several)
@@ -85,7 +85,7 @@ func (s *Watcher) write(c *watch.Call, line []byte) {
 
 // prefix is what stands before a line of text.
 func (p *printer) prefix(c *watch.Call, several bool) {
-	if several || p.opts.PIDs {
+	if (several || p.opts.PIDs) && c.TID != 0 {
 		p.format("[pid %d] ", c.TID)
 	}
 	if p.opts.Times {

@@ -234,6 +234,16 @@ func TestPassthrough(t *testing.T) {
 	}
 }
 
+// TestStraced has a program looked at by strace, which takes another way.
+func TestStraced(t *testing.T) {
+	need(t, "strace", "ibv_devices")
+	u := least()
+	r := u.run(t, []string{"run", "--", "strace", "-f", "-e", "trace=openat", "ibv_devices"}).ok(t)
+	require.Contains(t, r.stdout, "mlx5_0", "%s", r)
+	require.Regexp(t, `openat\(AT_FDCWD, "/sys/class/infiniband_verbs", [A-Z_|]*O_DIRECTORY\) = \d`, r.stderr)
+	require.Contains(t, r.stderr, "+++ exited with 0 +++")
+}
+
 // TestNested starts the command within the command, which the kernel refuses: a
 // process has one listener at most.
 func TestNested(t *testing.T) {

@@ -66,7 +66,7 @@ func (u user) dir(t *testing.T) string {
 }
 
 // patience is after how long a command that does not end is a failure.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // job is the command, started.
 type job struct {
