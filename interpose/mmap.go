@@ -11,6 +11,11 @@ import (
 // mmap has the machine look at an mmap of a device file. What it shows is put into
 // the sparse file, and the kernel maps that, at an address that it chooses.
 func (c *call) mmap() answer {
+	if c.Args[3]&unix.MAP_FIXED != 0 { // in place of what is there
+		if cl := c.knownClient(int(c.PID)); cl != nil {
+			c.unmapped(cl, c.Args[0], c.Args[1])
+		}
+	}
 	if !c.find(int32(c.Args[4])) {
 		return answer{}
 	}
@@ -96,7 +101,11 @@ func (c *call) mremap() answer {
 	if length > old {
 		return fails(unix.EFAULT)
 	}
-	return c.unmapped(cl, from+copyuser.Addr(length), from+copyuser.Addr(old))
+	const mask = copyuser.PageSize - 1
+	if kept := (length + mask) &^ mask; kept < old {
+		c.unmapped(cl, c.Args[0]+kept, old-kept)
+	}
+	return answer{}
 }
 
 // munmap lets the machine know what of a device file is not mapped any more. That
@@ -106,11 +115,18 @@ func (c *call) munmap() answer {
 	if cl == nil {
 		return answer{}
 	}
-	return c.unmapped(cl, copyuser.Addr(c.Args[0]), copyuser.Addr(c.Args[0]+c.Args[1]))
+	c.unmapped(cl, c.Args[0], c.Args[1])
+	return answer{}
 }
 
-// unmapped ends what the machine has for a range of a client's memory.
-func (c *call) unmapped(cl *client, from, to copyuser.Addr) answer {
+// unmapped ends what the machine has for a range of a client's memory. Where the range
+// does not begin at a page the kernel unmaps nothing.
+func (c *call) unmapped(cl *client, at, length uint64) {
+	const mask = copyuser.PageSize - 1
+	from, to := copyuser.Addr(at), copyuser.Addr((at+length+mask)&^mask)
+	if at&mask != 0 {
+		return
+	}
 	for _, m := range cl.space().Mappings(from, to) {
 		f, ok := c.files.find(inode(m.File)).(*deviceFile)
 		if !ok {
@@ -124,7 +140,6 @@ func (c *call) unmapped(cl *client, from, to copyuser.Addr) answer {
 			return answer{}
 		})
 	}
-	return answer{}
 }
 
 // unmapped ends what the machine has for a part of the file that a process has
