@@ -23,7 +23,7 @@ type user struct {
 }
 
 var (
-	self = user{name: "root"}
+	self = user{name: "root"} // or whoever runs the test
 	// nobody has no capability: it loses them with the user ID, and the command's
 	// NO_NEW_PRIVS has none come back.
 	nobody = user{"nobody", &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -33,7 +33,11 @@ var (
 func users(t *testing.T, f func(t *testing.T, u user)) {
 	t.Helper()
 	for _, u := range []user{self, nobody} {
-		t.Run(u.name, func(t *testing.T) {
+		name := u.name
+		if u.cred == nil && os.Geteuid() != 0 {
+			name = "self"
+		}
+		t.Run(name, func(t *testing.T) {
 			if os.Geteuid() != 0 {
 				if u.cred != nil {
 					t.Skip("only root can become another user")
