@@ -48,11 +48,12 @@ func newCloses(s *Supervisor) (*closes, error) {
 	return c, nil
 }
 
-// watch looks out for the last close of what is opened at path from now on.
-func (c *closes) watch(path string, f injected) error {
+// watch looks out for the last close of what is opened at path from now on; which
+// kind of close, mask says.
+func (c *closes) watch(path string, f injected, mask uint32) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wd, err := unix.InotifyAddWatch(c.fd, path, unix.IN_OPEN|unix.IN_CLOSE)
+	wd, err := unix.InotifyAddWatch(c.fd, path, unix.IN_OPEN|mask)
 	if err != nil {
 		return err
 	}

@@ -39,12 +39,15 @@ func (s *Supervisor) Remove(d *kernel.Device, remove func(*process.Task) error) 
 	if err := s.tree.Remove(d); err != nil {
 		s.report("%v", err)
 	}
+	files := s.files.of(d)
+	for _, f := range files {
+		f.settleEvents()
+	}
 	var err error
 	s.asSystem(func(t *process.Task) { err = remove(t) })
-	for _, f := range s.files.all() {
-		if f, ok := f.(*deviceFile); ok && f.device == d {
-			f.zap()
-		}
+	for _, f := range files {
+		f.zap()
+		f.showEvents()
 	}
 	return err
 }

@@ -79,7 +79,7 @@ func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f
 	}
 	if err == nil {
 		f.at = inodeOf(&st)
-		err = s.closes.watch(path, f)
+		err = s.closes.watch(path, f, unix.IN_CLOSE)
 	}
 	if err == nil {
 		open, err = unix.Open(path, flags&(unix.O_ACCMODE|unix.O_NONBLOCK)|unix.O_CLOEXEC, 0)
@@ -105,7 +105,9 @@ func (f *deviceFile) closed() {
 		m.client.unmap(m.area, m.length)
 	}
 	f.s.left(f)
+	f.settleEvents()
 	f.s.asSystem(func(t *process.Task) { f.file.Put(t) })
+	f.showEvents() // without those that have gone
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fr := range f.frames {

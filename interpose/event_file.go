@@ -14,11 +14,12 @@ import (
 // eventFile is an event descriptor: to the program the read end of a pipe, in
 // which each event is a packet, so that one read returns one event.
 type eventFile struct {
-	s    *Supervisor
-	id   uint64
-	at   inode
-	pipe int // both ends
-	fd   int // what the program got it as
+	s     *Supervisor
+	id    uint64
+	at    inode
+	read  int // ends of ours, to look at what the program has not read
+	write int
+	fd    int // what the program got it as
 
 	mu      sync.Mutex
 	file    *process.File // nil until it is installed
@@ -33,35 +34,40 @@ type eventFile struct {
 // pipeSize is how much room the pipe has, in bytes: an event takes a page of it.
 const pipeSize = 256 << 10
 
-// newEventFile makes the pipe and returns its read end.
-func newEventFile(s *Supervisor) (e *eventFile, read int, err error) {
+// newEventFile makes the pipe and returns an end to read that the program gets.
+func newEventFile(s *Supervisor) (e *eventFile, end int, err error) {
 	e = &eventFile{s: s, id: s.files.last.Add(1)}
 	path := s.dir.path(fmt.Sprintf("events-%d", e.id))
 	if err := unix.Mkfifo(path, 0o600); err != nil {
 		return nil, -1, err
 	}
 	defer unix.Unlink(path)
-	if e.pipe, err = unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
+	if e.read, err = unix.Open(path, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
 		return nil, -1, err
 	}
-	_, _ = unix.FcntlInt(uintptr(e.pipe), unix.F_SETPIPE_SZ, pipeSize) // less will do
+	if e.write, err = unix.Open(path, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); err != nil {
+		unix.Close(e.read)
+		return nil, -1, err
+	}
+	_, _ = unix.FcntlInt(uintptr(e.write), unix.F_SETPIPE_SZ, pipeSize) // less will do
 	var st unix.Stat_t
-	if _, err = unix.FcntlInt(uintptr(e.pipe), unix.F_SETFL, unix.O_NONBLOCK|unix.O_DIRECT); err == nil {
-		err = unix.Fstat(e.pipe, &st)
+	if _, err = unix.FcntlInt(uintptr(e.write), unix.F_SETFL, unix.O_NONBLOCK|unix.O_DIRECT); err == nil {
+		err = unix.Fstat(e.write, &st)
 	}
 	if err == nil {
 		e.at = inodeOf(&st)
-		err = s.closes.watch(path, e)
+		err = s.closes.watch(path, e, unix.IN_CLOSE_NOWRITE) // of an end to read
 	}
 	if err == nil {
-		read, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+		end, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	}
 	if err != nil {
-		unix.Close(e.pipe)
+		unix.Close(e.read)
+		unix.Close(e.write)
 		return nil, -1, err
 	}
 	s.files.add(e.at, e)
-	return e, read, nil
+	return e, end, nil
 }
 
 func (e *eventFile) open() *process.File {
@@ -94,7 +100,7 @@ func (e *eventFile) abandon() {
 func (e *eventFile) shutLocked() {
 	if !e.shut {
 		e.shut = true
-		unix.Close(e.pipe)
+		unix.Close(e.write)
 	}
 }
 
@@ -106,6 +112,7 @@ func (e *eventFile) closed() {
 	f, owner := e.file, e.owner
 	e.file = nil
 	e.shutLocked()
+	unix.Close(e.read)
 	e.mu.Unlock()
 	if owner != nil {
 		owner.removeEvents(e)
@@ -149,7 +156,7 @@ func (e *eventFile) pump() {
 // put writes one event. It returns false if there is no room, and comes back when
 // there is.
 func (e *eventFile) put(desc []byte) bool {
-	_, err := unix.Write(e.pipe, desc)
+	_, err := unix.Write(e.write, desc)
 	switch {
 	case err == nil:
 		return true
@@ -166,12 +173,12 @@ func (e *eventFile) put(desc []byte) bool {
 func (e *eventFile) awaitRoom() {
 	for {
 		e.mu.Lock()
-		pipe, shut := e.pipe, e.shut
+		write, shut := e.write, e.shut
 		e.mu.Unlock()
 		if shut {
 			return
 		}
-		p := []unix.PollFd{{Fd: int32(pipe), Events: unix.POLLOUT}}
+		p := []unix.PollFd{{Fd: int32(write), Events: unix.POLLOUT}}
 		if n, err := unix.Poll(p, 100); n == 0 || err != nil { // it may be shut meanwhile
 			continue
 		}
@@ -191,7 +198,7 @@ func (e *eventFile) pumpDriver(t *process.Task) {
 		if !e.room() {
 			return
 		}
-		b, err := e.read(t)
+		b, err := e.take(t)
 		if err != nil {
 			e.shutLocked()
 			return
@@ -202,7 +209,7 @@ func (e *eventFile) pumpDriver(t *process.Task) {
 
 // room says whether there is room for an event; if not it comes back when there is.
 func (e *eventFile) room() bool {
-	p := []unix.PollFd{{Fd: int32(e.pipe), Events: unix.POLLOUT}}
+	p := []unix.PollFd{{Fd: int32(e.write), Events: unix.POLLOUT}}
 	if n, _ := unix.Poll(p, 0); n > 0 {
 		return true
 	}
@@ -216,8 +223,8 @@ func (e *eventFile) room() bool {
 // driverEvent is the room for an event of a driver, in bytes.
 const driverEvent = 64 << 10
 
-// read takes an event out of the machine's file.
-func (e *eventFile) read(t *process.Task) ([]byte, error) {
+// take takes an event out of the machine's file.
+func (e *eventFile) take(t *process.Task) ([]byte, error) {
 	if e.scratch == 0 {
 		var err error
 		if e.scratch, err = t.Mmap(-1, driverEvent, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS, 0); err != nil {
@@ -244,7 +251,7 @@ func (e *eventFile) settle() {
 	if shown == 0 {
 		return
 	}
-	unread, err := unix.IoctlGetInt(e.pipe, unix.TIOCINQ) // FIONREAD
+	unread, err := unix.IoctlGetInt(e.read, unix.TIOCINQ) // FIONREAD
 	if err == nil {
 		e.queue.ReadShown(shown - unread/e.size)
 	}
@@ -267,7 +274,7 @@ func (e *eventFile) show() {
 func (e *eventFile) empty() {
 	var b [copyuser.PageSize]byte
 	for {
-		if n, err := unix.Read(e.pipe, b[:]); n <= 0 || err != nil {
+		if n, err := unix.Read(e.read, b[:]); n <= 0 || err != nil {
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/interpose/live"
+	"uverbsim/kernel"
 	"uverbsim/process"
 )
 
@@ -54,14 +55,16 @@ func (f *files) remove(at inode) {
 	f.n.Store(int32(len(f.m)))
 }
 
-// all returns the files.
-func (f *files) all() (all []injected) {
+// of returns the open files of a device.
+func (f *files) of(d *kernel.Device) (found []*deviceFile) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
 	for _, file := range f.m {
-		all = append(all, file)
+		if file, ok := file.(*deviceFile); ok && file.device == d {
+			found = append(found, file)
+		}
 	}
-	return all
+	return found
 }
 
 // find returns the file with that inode, or nil.
