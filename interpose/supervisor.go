@@ -3,6 +3,7 @@ package interpose
 import (
 	"errors"
 	"fmt"
+	"net"
 	"sync"
 	"sync/atomic"
 
@@ -24,8 +25,8 @@ type Config struct {
 	// Dir is where the twin of /sys and the files behind descriptors are made, in
 	// a directory of its own. "" is /dev/shm, or where temporary files are.
 	Dir string
-	// Interface is the network interface of this host that device/net names; "" is
-	// the first that is up.
+	// Interface is the network interface of this host that device/net names, for
+	// programs that then ask for its addresses; "" is the first that is up.
 	Interface string
 	// Watch is told of every call on a device; nil is nobody.
 	Watch watch.Watcher
@@ -66,6 +67,9 @@ func New(cfg Config) (*Supervisor, error) {
 	if s.dir, err = makeDirectory(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("interpose: %w", err)
 	}
+	if cfg.Interface == "" {
+		cfg.Interface = firstInterface()
+	}
 	s.tree, err = sysfs.Write(s.dir.path("twin"), cfg.Machine, sysfs.Options{Interface: cfg.Interface, HostPCI: "/sys/bus/pci/devices"})
 	if err == nil {
 		s.closes, err = newCloses(s)
@@ -93,6 +97,18 @@ func (s *Supervisor) Close() error {
 	s.engine.stop()
 	s.dir.remove()
 	return err
+}
+
+// firstInterface returns an interface of this host that is up, "" if only the loopback
+// is.
+func firstInterface() string {
+	all, _ := net.Interfaces()
+	for _, i := range all {
+		if i.Flags&net.FlagUp != 0 && i.Flags&net.FlagLoopback == 0 {
+			return i.Name
+		}
+	}
+	return ""
 }
 
 // books says what is left of programs that are gone.
