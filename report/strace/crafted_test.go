@@ -225,7 +225,9 @@ func TestOtherCalls(t *testing.T) {
 			"read(4<[devx_async_event]>, <2 bytes: 0700>, 8) = 2"},
 		{watch.Call{Name: "read", FD: 4, Path: events, Addr: argAt, Length: 8, Ret: -1, Err: syscall.EAGAIN, Mem: mem},
 			"read(4<[infinibandevent]>, 0x10000, 8) = -1 EAGAIN (Resource temporarily unavailable)"},
+		{watch.Call{Name: "close", FD: -1, Path: node}, "+++ the last descriptor of /dev/infiniband/uverbs0 is closed +++"},
 		{watch.Call{Name: "exit", Ret: 3}, "+++ exited with 3 +++"},
+		{watch.Call{Name: "exit", Ret: watch.Unknown}, "+++ exited +++"},
 		{watch.Call{Name: "exit", Ret: -9}, "+++ killed by signal 9 (killed) +++"},
 	} {
 		c := tt.c
