@@ -38,7 +38,7 @@ func (m *Machine) boot(c *casefile.Case) (err error) {
 		}
 		return m.first.makeScratch()
 	}
-	if err := os.Chmod(m.target.node(), 0o666); err != nil {
+	if err := openToAll(m.target.node()); err != nil {
 		return noErrno(err)
 	}
 	if m.agent, err = startAgent(); err != nil {
@@ -46,6 +46,15 @@ func (m *Machine) boot(c *casefile.Case) (err error) {
 	}
 	m.first = &Task{m: m, c: m.agent.lanes[0], pid: m.agent.pid()}
 	return m.first.makeScratch()
+}
+
+// openToAll lets whoever the process of a case becomes open the node.
+func openToAll(node string) error {
+	const all = 0o666
+	if fi, err := os.Stat(node); err != nil || fi.Mode().Perm() == all {
+		return err
+	}
+	return os.Chmod(node, all)
 }
 
 // makeWhole brings back a device that a case has removed.
