@@ -101,9 +101,6 @@ func (o *output) String() string {
 	return o.b.String()
 }
 
-// said returns what the command has printed as its errors.
-func (j *job) said() string { return j.err.String() }
-
 // result is what became of it.
 type result struct {
 	args           []string
