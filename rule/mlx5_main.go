@@ -115,8 +115,8 @@ var (
 		"Ask the core for its table."})
 )
 
-// MLX5Unmodelled is what operations and methods of the driver answer that are
-// outside of the model; no kernel gives this answer.
+// MLX5Unmodelled is what operations of the driver answer that are outside of the
+// model: those for queues of the kernel's own; no kernel gives this answer.
 var MLX5Unmodelled = add(Rule{"mlx5/unmodelled", syscall.ENOSYS, "mlx5_ib_dev_ops", mlx5Main,
 	"This method of the mlx5 driver is outside the model.",
 	"Run the call on a real device."})

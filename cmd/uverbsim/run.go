@@ -42,7 +42,8 @@ Programs of several runs meet on one machine if it is made by "uverbsim serve".
 With --passthrough the program uses the RDMA devices that the machine really has,
 and its calls are only watched.`,
 		Example: `  uverbsim run -- ibv_devinfo -v
-  uverbsim run --strace -- ibv_rc_pingpong -g 1
+  uverbsim run -- sh -c 'ibv_rc_pingpong -g 1 & sleep 1; ibv_rc_pingpong -g 1 localhost'
+  uverbsim run --strace -- ibv_devinfo
   uverbsim run --device mlx5,ports=2 --device mlx5,profile=small -- ibv_devices
   uverbsim run --record calls.jsonl -- ./my_test && uverbsim replay calls.jsonl
   uverbsim run --passthrough --strace -- ib_send_lat server`,

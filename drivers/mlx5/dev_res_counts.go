@@ -27,9 +27,9 @@ func (d *Device) OwnCounts() map[string]int {
 	d.flows.lock.Lock(nil)
 	defer d.flows.lock.Unlock(nil)
 	for _, p := range d.flows.prios {
-		if p.isMade { // the table that the priority's anchors are
+		if p.anchor.isMade { // the table that the priority's anchors are
 			counts["flow_table"]++
-			counts["flow_group"] += len(p.groups)
+			counts["flow_group"] += len(p.anchor.groups)
 		}
 	}
 	return counts

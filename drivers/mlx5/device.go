@@ -174,6 +174,7 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	}{
 		{"bring the function up", d.boot},
 		{"ask for the capabilities", d.queryHCACaps},
+		{"make the table of what nobody wants", d.initFlowTables},
 		{"allocate the driver's registers", func(t *trace.Task) error { return d.allocKernelBfreg(t, &d.bfreg) }},
 		{"create the asynchronous event queue", d.createAsyncEQ},
 		{"initialize the verbs device", d.stageInit},

@@ -1,6 +1,8 @@
 package mlx5
 
 import (
+	"math/bits"
+
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/kernel"
 	"uverbsim/process"
@@ -10,22 +12,15 @@ import (
 	"uverbsim/uobject"
 )
 
-// flowPrio is a struct mlx5_ib_flow_prio: a flow table that users' rules of a
-// priority lie in, and the table before it that its anchors are.
-type flowPrio struct {
-	tables   *flowTables
-	priority uint16
-	table    uint32
-	refs     int // of table, which is there while it has some
-
-	// The anchors' table has a rule that goes on to the priority's table, while
-	// there are anchors, and one behind it that drops. What it consists of stays
-	// until the device goes.
-	anchor     uint32
-	isMade     bool
-	groups     [numAnchorRules]uint32
-	hasRule    [numAnchorRules]bool
-	anchorRefs int
+// anchorTable is the table of a priority's anchors. It has a rule that goes on to
+// the priority's table, while there are anchors, and one behind it that drops. What
+// it consists of stays until the device goes.
+type anchorTable struct {
+	table  flowTable
+	isMade bool
+	groups [numAnchorRules]*flowGroup
+	rules  [numAnchorRules]*fte // nil where there is none
+	refs   int
 }
 
 // The rules of an anchor's table, by their index there.
@@ -34,24 +29,6 @@ const (
 	anchorDrop
 	numAnchorRules
 )
-
-// flowDB is a struct mlx5_ib_flow_db.
-type flowDB struct {
-	lock  trace.Mutex
-	prios []*flowPrio
-}
-
-// find returns the priority of a type of tables.
-func (f *flowDB) find(tables *flowTables, priority uint16) *flowPrio {
-	for _, p := range f.prios {
-		if p.tables == tables && p.priority == priority {
-			return p
-		}
-	}
-	p := &flowPrio{tables: tables, priority: priority}
-	f.prios = append(f.prios, p)
-	return p
-}
 
 // steeringAnchor is a struct mlx5_ib_steering_anchor: a flow table that DEVX users
 // can send packets to, which go on to their owner's rules from there.
@@ -97,22 +74,22 @@ func steeringAnchorCreate(b *kernel.Bundle) error {
 	f := &d.flows
 	f.lock.Lock(t)
 	defer f.lock.Unlock(t)
-	p, err := d.getFlowTable(t, le.Uint16(priority[:]), tables)
+	p, err := d.getFlowTableNS(t, le.Uint16(priority[:]), tables, false)
 	if err != nil {
 		return err
 	}
 	p.refs++
-	if p.anchorRefs == 0 || !p.isMade {
+	if p.anchor.refs == 0 || !p.anchor.isMade {
 		if err := d.createAnchorRes(t, p); err != nil {
-			d.putFlowTable(t, p)
+			d.putFlowTable(t, p, true)
 			return err
 		}
 	}
-	p.anchorRefs++
-	if err := b.CopyToUint32(spec.MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID, p.anchor); err != nil {
-		p.anchorRefs--
+	p.anchor.refs++
+	if err := b.CopyToUint32(spec.MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID, p.anchor.table.id); err != nil {
+		p.anchor.refs--
 		d.destroyAnchorRes(t, p)
-		d.putFlowTable(t, p)
+		d.putFlowTable(t, p, true)
 		return err
 	}
 	o.HW = &steeringAnchor{d, p}
@@ -128,45 +105,11 @@ func steeringAnchorCleanup(o *uobject.Object, _ uobject.RemoveReason, attrs uobj
 	d, p := a.dev, a.prio
 	d.flows.lock.Lock(t)
 	defer d.flows.lock.Unlock(t)
-	if p.anchorRefs--; p.anchorRefs == 0 {
+	if p.anchor.refs--; p.anchor.refs == 0 {
 		d.deleteAnchorRule(t, p, anchorGoto)
 	}
-	d.putFlowTable(t, p)
+	d.putFlowTable(t, p, true)
 	return nil
-}
-
-// Priorities that users have in tables of any type (MLX5_BY_PASS_NUM_REGULAR_PRIOS).
-const numFlowPrios = 16
-
-// getFlowTable returns a priority with its table. It models _get_flow_table in
-// drivers/infiniband/hw/mlx5/fs.c. Where in its chain a table lies
-// (drivers/net/ethernet/mellanox/mlx5/core/fs_core.c) is left out.
-//
-// Errors: mlx5-flow/anchor-no-namespace, mlx5-flow/anchor-priority, mlx5-cmd/….
-func (d *Device) getFlowTable(t *trace.Task, priority uint16, tables *flowTables) (*flowPrio, error) {
-	defer t.Enter(moduleIB, "_get_flow_table").Leave()
-	if tables == nil {
-		return nil, rule.MLX5AnchorNoNamespace
-	}
-	if priority >= numFlowPrios {
-		return nil, rule.MLX5AnchorPriority
-	}
-	p := d.flows.find(tables, priority)
-	if p.refs > 0 {
-		return p, nil
-	}
-	const logMaxEntries = 16 // of MLX5_FS_MAX_ENTRIES
-	var err error
-	p.table, err = d.createFlowTable(t, tables, 0, 0, min(d.caps.get(tables.logMaxSize), logMaxEntries))
-	return p, err
-}
-
-// putFlowTable models put_flow_table in drivers/infiniband/hw/mlx5/fs.c.
-func (d *Device) putFlowTable(t *trace.Task, p *flowPrio) {
-	defer t.EnterInlined(moduleIB, "put_flow_table").Leave()
-	if p.refs--; p.refs == 0 {
-		d.destroyFlowTable(t, p.tables, p.table)
-	}
 }
 
 // createAnchorRes makes what is missing of an anchor's table. It models
@@ -175,11 +118,19 @@ func (d *Device) putFlowTable(t *trace.Task, p *flowPrio) {
 // Errors: mlx5-cmd/….
 func (d *Device) createAnchorRes(t *trace.Task, p *flowPrio) (err error) {
 	defer t.EnterInlined(moduleIB, "steering_anchor_create_res").Leave()
-	if p.isMade {
+	a := &p.anchor
+	if a.isMade {
 		return d.setAnchorRule(t, p, anchorGoto)
 	}
-	const level, logSize = 1, 1
-	if p.anchor, err = d.createFlowTable(t, p.tables, ifc.MLX5_SHARED_RESOURCE_UID, level, logSize); err != nil {
+	a.table = flowTable{ns: p.ns, level: anchorLevel}
+	size := d.flows.pool.get(d.caps.pow2(p.ns.logMaxSize), numAnchorRules)
+	if size == 0 {
+		return rule.MLX5FlowTableSize
+	}
+	a.table.maxFTE = size
+	a.table.id, err = d.createFlowTable(t, p.ns, ifc.MLX5_SHARED_RESOURCE_UID, anchorLevel, uint64(bits.Len32(size)-1), nil)
+	if err != nil {
+		d.flows.pool.put(size)
 		return err
 	}
 	made := 0
@@ -188,12 +139,14 @@ func (d *Device) createAnchorRes(t *trace.Task, p *flowPrio) (err error) {
 			return
 		}
 		for made--; made >= 0; made-- {
-			d.destroyFlowGroup(t, p, anchorOrder[made])
+			d.destroyFlowGroup(t, p.ns, a.table.id, a.groups[anchorOrder[made]].id)
 		}
-		d.destroyFlowTable(t, p.tables, p.anchor)
+		d.destroyFlowTable(t, p.ns, a.table.id)
+		d.flows.pool.put(size)
 	}()
 	for _, i := range anchorOrder {
-		if err = d.createFlowGroup(t, p, i); err != nil {
+		a.groups[i] = &flowGroup{table: &a.table, start: i, max: 1}
+		if err = d.createFlowGroup(t, a.groups[i]); err != nil {
 			return err
 		}
 		made++
@@ -205,28 +158,57 @@ func (d *Device) createAnchorRes(t *trace.Task, p *flowPrio) (err error) {
 		d.deleteAnchorRule(t, p, anchorDrop)
 		return err
 	}
-	p.isMade = true
+	a.isMade = true
 	return nil
 }
 
+// anchorLevel is the level of an anchor's table, which is outside of the chain.
+const anchorLevel = 1
+
 // anchorOrder is the order in which an anchor's groups are made.
 var anchorOrder = [...]uint32{anchorDrop, anchorGoto}
+
+// setAnchorRule makes a rule of an anchor's table.
+//
+// Errors: mlx5-cmd/….
+func (d *Device) setAnchorRule(t *trace.Task, p *flowPrio, i uint32) error {
+	e := &fte{group: p.anchor.groups[i], index: i, act: flowAct{action: flowActionDrop}}
+	if i == anchorGoto {
+		e.act = flowAct{action: flowActionFwdDest, ignoreLevel: true}
+		e.dests = []*flowDest{{flowDestination: flowDestination{typ: destFlowTable, table: p.table}}}
+	}
+	if err := d.setFTE(t, e, 0, 0); err != nil {
+		return err
+	}
+	p.anchor.rules[i] = e
+	return nil
+}
+
+// deleteAnchorRule ends a rule of an anchor's table, if it is there.
+func (d *Device) deleteAnchorRule(t *trace.Task, p *flowPrio, i uint32) {
+	if e := p.anchor.rules[i]; e != nil {
+		p.anchor.rules[i] = nil
+		d.deleteFTE(t, e)
+	}
+}
 
 // destroyAnchorRes models mlx5_steering_anchor_destroy_res in
 // drivers/infiniband/hw/mlx5/fs.c.
 func (d *Device) destroyAnchorRes(t *trace.Task, p *flowPrio) {
 	defer t.EnterInlined(moduleIB, "mlx5_steering_anchor_destroy_res").Leave()
-	if !p.isMade {
+	a := &p.anchor
+	if !a.isMade {
 		return
 	}
-	p.isMade = false
+	a.isMade = false
 	for i := range uint32(numAnchorRules) {
 		d.deleteAnchorRule(t, p, i)
 	}
-	for i := range uint32(numAnchorRules) {
-		d.destroyFlowGroup(t, p, i)
+	for _, g := range a.groups {
+		d.destroyFlowGroup(t, p.ns, a.table.id, g.id)
 	}
-	d.destroyFlowTable(t, p.tables, p.anchor)
+	d.destroyFlowTable(t, p.ns, a.table.id)
+	d.flows.pool.put(a.table.maxFTE)
 }
 
 // cleanupAnchors models mlx5_ib_fs_cleanup_anchor in

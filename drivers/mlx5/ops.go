@@ -100,10 +100,10 @@ func (d *Device) commonROCEOps(ops *core.DeviceOps) {
 
 // flowOps is flow_ops of drivers/infiniband/hw/mlx5/fs.c.
 func (d *Device) flowOps(ops *core.DeviceOps) {
-	ops.CreateFlow, ops.DestroyFlow, ops.DestroyFlowAction = createFlow, destroyFlow, destroyFlowAction
+	ops.CreateFlow, ops.DestroyFlow, ops.DestroyFlowAction = d.createFlow, d.destroyFlow, destroyFlowAction
 }
 
 // countersOps is counters_ops of drivers/infiniband/hw/mlx5/counters.c.
 func (d *Device) countersOps(ops *core.DeviceOps) {
-	ops.CreateCounters, ops.DestroyCounters, ops.ReadCounters = createCounters, destroyCounters, readCounters
+	ops.CreateCounters, ops.DestroyCounters, ops.ReadCounters = d.createCounters, d.destroyCounters, d.readCounters
 }

@@ -43,7 +43,7 @@ func TestRealMLX5(t *testing.T) {
 	t.Parallel()
 	var log, firmware bytes.Buffer
 	j.Log, j.MLX5.Firmware = &log, &firmware
-	cases := some(t, oneMLX5, "linux-6.12-mlx5", "linux-6.12-mlx5-mmap", "linux-6.12-mlx5-sweep", "linux-6.12-mlx5-fuzz", "linux-6.12-rules-mlx5")
+	cases := some(t, oneMLX5, "linux-6.12-mlx5", "linux-6.12-mlx5-mmap", "linux-6.12-mlx5-sweep", "linux-6.12-mlx5-fuzz", "linux-6.12-rules-mlx5", "linux-6.12-mlx5-flow")
 	same(t, cases, record(t, j, cases))
 
 	require.Contains(t, log.String(), "mlx5_core 0001:00:00.0: firmware version: 22.35.1010")

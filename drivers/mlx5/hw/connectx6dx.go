@@ -5,13 +5,11 @@ package hw
 // UD and XRC queue pairs with shared receive queues, RDMA, atomic operations on 8
 // bytes, memory windows of both types, device memory, memory that is paged on
 // demand, multicast, and completion queues with resizing, moderation and entries of
-// 128 bytes. To packets that it does not move it says no: dynamically connected
-// transport, tag matching, striding receive queues, steering by users' rules, packet
-// pacing, and scattering to or compressing completions.
-//
-// A network device stands on the port only of an adapter with some offloads for
-// Ethernet, and without one the port has no GIDs. So these are there, and raw
-// packet queue pairs can be made.
+// 128 bytes; raw packets with check sums, VLAN tags and segmentation, spread over
+// queues by a hash, and steered by users' rules that receive, drop, count and mark. To
+// what it does not carry out it says no: dynamically connected transport, tag
+// matching, striding receive queues, rules that change headers, packet pacing, and
+// scattering to or compressing completions.
 var ConnectX6Dx = newProfile(Profile{
 	name:  "connectx6dx",
 	pages: map[uint16]int32{1: 4, 2: 8},
@@ -185,13 +183,21 @@ var connectX6DxValues = values{
 		"user_unaffiliated_events": 1 << 9, // the port
 	},
 	"flow_table_nic_cap": nicFlowTables(map[string]uint64{
-		"ft_support":          1,
-		"log_max_ft_size":     20,
-		"max_ft_level":        64,
-		"log_max_ft_num":      24,
-		"log_max_flow":        20,
-		"log_max_destination": 8,
-	}, map[string]uint64{}),
+		"ft_support":                 1,
+		"flow_counter":               1,
+		"flow_modify_en":             1,
+		"modify_root":                1,
+		"identified_miss_table_mode": 1,
+		"flow_table_modify":          1,
+		"log_max_ft_size":            20,
+		"max_ft_level":               64,
+		"log_max_ft_num":             24,
+		"log_max_flow":               20,
+		"log_max_flow_counter":       4,
+		"log_max_destination":        8,
+	}, map[string]uint64{
+		"nic_rx_multi_path_tirs": 1,
+	}),
 
 	"query_issi_out": {"supported_issi_dw0": 1<<0 | 1<<1},
 	"query_special_contexts_out": {

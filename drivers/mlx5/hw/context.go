@@ -43,6 +43,8 @@ type context struct {
 	workQueue        // of those that have one
 	refs      []ref  // what it names
 	taken     uint16 // of the queue: how many entries or blocks of it are done
+	queued    bool   // it is on the list of send queues with something to do
+	pieces    uint32 // of the work request that is being cut into frames: how many are sent
 }
 
 func (o *context) get(f ifc.Field) uint64 { return f.Get(o.bytes) }

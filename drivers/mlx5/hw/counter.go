@@ -182,8 +182,15 @@ func queryVportCounter(d *Device, c *command) *refusal {
 		f.packets.Set(c.out, t.packets)
 		f.octets.Set(c.out, t.octets)
 	}
+	for way, fields := range frameFields {
+		for cast, f := range fields {
+			t := d.port.frames[way][cast]
+			f.packets.Set(c.out, t.packets)
+			f.octets.Set(c.out, t.octets)
+		}
+	}
 	if vportCounterClear.Get(c.in) != 0 {
-		d.port.traffic = [4]traffic{}
+		d.port.traffic, d.port.frames = [4]traffic{}, [2][3]traffic{}
 	}
 	return nil
 }

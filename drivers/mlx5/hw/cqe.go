@@ -28,6 +28,8 @@ type Completion struct {
 	HDSIPExt    uint8
 	L4L3HdrType uint8
 	VLANInfo    uint16
+	RSSHash     uint32 // of a frame that a table of receive queues was for
+	RSSHashType uint8
 
 	Syndrome       uint8 // of MLX5_CQE_REQ_ERR and MLX5_CQE_RESP_ERR
 	VendorSyndrome uint8
@@ -49,7 +51,8 @@ const (
 // syndromes where the others have the time stamp.
 func (c *Completion) encode(b []byte, stamp uint64, owner uint8) {
 	be := binary.BigEndian
-	b[17] = c.MLPath
+	be.PutUint32(b[12:], c.RSSHash)
+	b[16], b[17] = c.RSSHashType, c.MLPath
 	be.PutUint16(b[20:], c.Checksum)
 	be.PutUint16(b[22:], c.SLID)
 	be.PutUint32(b[24:], c.FlagsRQPN)

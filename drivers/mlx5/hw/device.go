@@ -3,6 +3,7 @@ package hw
 import (
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/trace"
@@ -83,6 +84,7 @@ type Device struct {
 	cfg    Config
 	fabric *Fabric
 	wake   chan struct{} // something may have become deliverable
+	mac    atomic.Uint64 // the port's
 	in     inbox
 
 	mu       sync.Mutex
@@ -107,13 +109,16 @@ type Device struct {
 	word     [atomicSize]byte  // the same for an atomic operation
 	wqe      [maxSendWQE]byte  // and for a work request that is looked at again
 	loop     packetList        // from this device to itself
-	packets  packetList        // that nothing uses
-	trains   packetList        // the same of trains
-	ready    ring[*qp]         // those with something to do
-	turn     uint32            // counts pieces of work
-	timed    []*qp             // those with a timer
-	failed   []*qp             // those in error
-	pageable bool              // the page that was found absent last is one that the driver brings in
+	raw      rawPath
+	roots    [2]*flowTable           // of the tables for received and for sent frames
+	counters map[uint32]*flowCounter // by number
+	packets  packetList              // that nothing uses
+	trains   packetList              // the same of trains
+	ready    ring[*qp]               // those with something to do
+	turn     uint32                  // counts pieces of work
+	timed    []*qp                   // those with a timer
+	failed   []*qp                   // those in error
+	pageable bool                    // the page that was found absent last is one that the driver brings in
 }
 
 // New returns a device that waits for ENABLE_HCA.
@@ -144,6 +149,7 @@ func (d *Device) reset() {
 		d.caps[typ] = append([]byte(nil), p.capPage(typ)...)
 	}
 	d.vport = append([]byte(nil), p.image("nic_vport_context")...)
+	d.mac.Store(vportMAC.Get(d.vport))
 	d.regs = map[uint16][]byte{}
 	d.release()
 }
@@ -159,6 +165,8 @@ func (d *Device) release() {
 	d.memory.icm, d.memory.taken = pagedMemory{}, nil
 	d.events = nil
 	d.ready.clear()
+	d.raw.ready.clear()
+	d.roots, d.counters = [2]*flowTable{}, map[uint32]*flowCounter{}
 	d.loop = packetList{}
 	d.timed, d.failed = nil, nil
 }

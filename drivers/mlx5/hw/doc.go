@@ -38,11 +38,26 @@
 // send again what a time-out or a negative acknowledgement asks for. The clock for
 // that is the fabric's.
 //
+// # The way of a frame
+//
+// A doorbell of a raw send queue puts that on a list of its own (rawsend.go). A work
+// request becomes a frame, or as many as its data is cut into (tso.go), with the
+// check sums that it asks for (checksum.go). The frame goes through the tables for
+// what is sent (steer.go) and onto the wire (wire.go): to the device with the
+// address, or to all, this one among them. There the tables for what is received
+// decide: what a table compares is the frame as a struct fte_match_param
+// (flow_match.go), made of the headers found in it (frame.go). A rule (flow_rule.go)
+// drops it, counts it (flow_counter.go), marks it, and sends it to further tables
+// (flow_table.go) and to interfaces, each of which has a receive queue or a table of
+// them, entered by a hash (rss.go). The queue's next entry takes the frame
+// (rawrecv.go).
+//
 // The package models no kernel file. Its facts are those that include/linux/mlx5,
 // drivers/infiniband/hw/mlx5 and the InfiniBand specification need to hold. Left
 // out: the command queue and its mailboxes in memory (a command is a call), the
-// form of packets on a wire, congestion, and everything that would look into
-// packets: raw packets, steering, striding receive queues, tag matching, and
-// dynamically connected transport. Queues of these can be made and changed; a work
-// request on one fails.
+// form of packets of RDMA on a wire and so steering them, congestion, pacing,
+// changing headers by rules, striding receive queues, merging what is received
+// (LRO), tag matching, and dynamically connected transport. Queues of these can be
+// made and changed; a frame for a queue of strides is dropped as one that has no
+// entry, and rules that would change headers are refused.
 package hw

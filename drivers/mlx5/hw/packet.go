@@ -9,6 +9,7 @@ const (
 	verbRead // a request
 	verbCompareSwap
 	verbFetchAdd
+	verbFrame // an Ethernet frame
 	verbReadResponse
 	verbAtomicResponse
 	verbAck

@@ -168,7 +168,7 @@ func (d *Device) scanPage(page uint32) {
 		}
 	}
 	for _, o := range u.sqs {
-		d.runRaw(o)
+		d.scanRaw(o)
 	}
 }
 

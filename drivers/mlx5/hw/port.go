@@ -10,6 +10,7 @@ type port struct {
 	groups  groups
 	sets    [1 << 8]*counterSet // by number, nil where there is none
 	traffic [4]traffic          // by trafficCounter
+	frames  [2][3]traffic       // received and sent, by casts
 }
 
 // resetPort forgets what the driver has told. The link stays as it is.

@@ -31,9 +31,9 @@ var sqKind = &contextKind{
 	entered: func(d *Device, o *context) {
 		switch o.get(o.of.state) {
 		case ifc.MLX5_SQC_STATE_RST:
-			o.taken = 0
+			o.taken, o.pieces = 0, 0
 		case ifc.MLX5_SQC_STATE_ERR:
-			d.runRaw(o)
+			d.scheduleRaw(o)
 		}
 	},
 }

@@ -19,6 +19,8 @@ type rawCQE struct {
 
 // completed returns the first n completions of the rig's queue.
 func (r *rawRig) completed(n int) (list []rawCQE) {
+	for r.work() {
+	}
 	for i := range n {
 		b := r.mem.get(cqBuffer+Addr(i*CQESize), CQESize)
 		be := binary.BigEndian

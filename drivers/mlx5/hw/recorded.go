@@ -55,6 +55,31 @@ var recordedRows = map[uint16]row{
 	ifc.MLX5_CMD_OP_CREATE_XRQ:            {initialized, createSRQUnchecked(xrq)},
 	ifc.MLX5_CMD_OP_CREATE_XRC_SRQ:        {initialized, createSRQUnchecked(xrcSRQ)},
 	ifc.MLX5_CMD_OP_CREATE_GENERAL_OBJECT: {initialized, createAnyObject},
+
+	ifc.MLX5_CMD_OP_CREATE_FLOW_TABLE:       {initialized, orElse(createFlowTable, create(kindFlowTable, 8))},
+	ifc.MLX5_CMD_OP_DESTROY_FLOW_TABLE:      {initialized, orElse(destroyFlowTable, destroy(kindFlowTable, 20))},
+	ifc.MLX5_CMD_OP_QUERY_FLOW_TABLE:        {initialized, orElse(queryFlowTable, acknowledge)},
+	ifc.MLX5_CMD_OP_MODIFY_FLOW_TABLE:       {initialized, orElse(modifyFlowTable, acknowledge)},
+	ifc.MLX5_CMD_OP_SET_FLOW_TABLE_ROOT:     {initialized, orElse(setFlowTableRoot, acknowledge)},
+	ifc.MLX5_CMD_OP_CREATE_FLOW_GROUP:       {initialized, orElse(createFlowGroup, create(kindFlowGroup, 8))},
+	ifc.MLX5_CMD_OP_DESTROY_FLOW_GROUP:      {initialized, orElse(destroyFlowGroup, destroy(kindFlowGroup, 24))},
+	ifc.MLX5_CMD_OP_QUERY_FLOW_GROUP:        {initialized, orElse(queryFlowGroup, acknowledge)},
+	ifc.MLX5_CMD_OP_SET_FLOW_TABLE_ENTRY:    {initialized, orElse(setFlowRule, acknowledge)},
+	ifc.MLX5_CMD_OP_DELETE_FLOW_TABLE_ENTRY: {initialized, orElse(deleteFlowRule, acknowledge)},
+	ifc.MLX5_CMD_OP_QUERY_FLOW_TABLE_ENTRY:  {initialized, orElse(queryFlowRule, acknowledge)},
+	ifc.MLX5_CMD_OP_QUERY_FLOW_COUNTER:      {initialized, orElse(queryFlowCounter, acknowledge)},
+}
+
+// orElse is a command that this device did without looking: what cannot be done is
+// answered as then.
+func orElse(do, then handler) handler {
+	return func(d *Device, c *command) *refusal {
+		if do(d, c) == nil {
+			return nil
+		}
+		clear(c.out)
+		return then(d, c)
+	}
 }
 
 // recordedValues has the fields that are not 0. Capabilities stand under the

@@ -20,6 +20,10 @@ var missing = map[kind]*refusal{
 	kindTIS:      noSuchTIS,
 	kindRQT:      noSuchRQT,
 	kindUMEM:     noSuchUMEM,
+
+	kindFlowTable:   noSuchTable,
+	kindTIR:         noSuchTIR,
+	kindFlowCounter: noSuchCounter,
 }
 
 // domain is the protection domain that a queue belongs to. The driver's own queues

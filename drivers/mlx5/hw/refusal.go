@@ -106,6 +106,21 @@ var (
 	tooManyGroups  = refuse(0x1122, MLX5_CMD_STAT_LIM_ERR, "as many multicast groups exist as log_max_mcg allows")
 	groupFull      = refuse(0x1123, MLX5_CMD_STAT_LIM_ERR, "as many queue pairs are in the group as max_qp_mcg allows")
 	notAttached    = refuse(0x1124, MLX5_CMD_STAT_BAD_PARAM_ERR, "the queue pair is not in this group")
+
+	badTableSize  = refuse(0x1130, MLX5_CMD_STAT_BAD_PARAM_ERR, "the flow table is larger than log_max_ft_size allows")
+	badTableType  = refuse(0x1131, MLX5_CMD_STAT_BAD_PARAM_ERR, "the flow table is of another type")
+	badGroupRange = refuse(0x1132, MLX5_CMD_STAT_BAD_PARAM_ERR, "the flow group's indices are not inside of the table's")
+	groupsOverlap = refuse(0x1133, MLX5_CMD_STAT_BAD_PARAM_ERR, "another flow group of the table has some of these indices")
+	badRuleMode   = refuse(0x1134, MLX5_CMD_STAT_BAD_PARAM_ERR, "a rule is made or modified: operation modifier 0 or 1")
+	ruleExists    = refuse(0x1135, MLX5_CMD_STAT_BAD_PARAM_ERR, "there is a rule at this index already")
+	noSuchGroup   = refuse(0x1136, MLX5_CMD_STAT_BAD_RES_ERR, "group_id names no group of this flow table")
+	badRuleIndex  = refuse(0x1137, MLX5_CMD_STAT_BAD_PARAM_ERR, "the rule's index is not one of its group's")
+	badRuleAction = refuse(0x1138, MLX5_CMD_STAT_BAD_PARAM_ERR, "rules allow, drop, forward and count; this device does nothing else with frames")
+	badRuleDest   = refuse(0x1139, MLX5_CMD_STAT_BAD_PARAM_ERR, "rules forward to flow tables and to transport interfaces")
+	shortRule     = refuse(0x113a, MLX5_CMD_STAT_BAD_PARAM_ERR, "the input has fewer destinations and counters than it says")
+	noSuchTable   = refuse(0x113b, MLX5_CMD_STAT_BAD_RES_ERR, "a destination names no flow table that this uid may use")
+	noSuchTIR     = refuse(0x113c, MLX5_CMD_STAT_BAD_RES_ERR, "a destination names no transport interface receive that this uid may use")
+	noSuchCounter = refuse(0x113d, MLX5_CMD_STAT_BAD_RES_ERR, "the list names no flow counter that this uid may use")
 )
 
 // SyndromeText says in one sentence why a command with this syndrome was

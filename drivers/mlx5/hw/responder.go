@@ -63,6 +63,10 @@ type doneAtomic struct {
 
 // receive takes in a packet.
 func (d *Device) receive(p *packet) {
+	if p.verb == verbFrame {
+		d.receiveFrame(p)
+		return
+	}
 	group := isGroup(&p.to)
 	d.countPort(false, group, int(p.packets), p.n)
 	if group {

@@ -46,7 +46,7 @@ func (d *Device) Scan() {
 		}
 	}
 	for _, o := range d.objects[kindSQ].live {
-		d.runRaw(o.as.(*context))
+		d.scanRaw(o.as.(*context))
 	}
 }
 
@@ -72,7 +72,10 @@ func (d *Device) work() bool {
 		return true
 	}
 	in := d.turn%2 == 0
-	return in && d.takeIn(now) || d.advanceNext() || !in && d.takeIn(now) || d.expire(now) || d.flushPosted()
+	if in && d.raw.ready.n > 0 && d.sendNextRaw() {
+		return true
+	}
+	return in && d.takeIn(now) || d.advanceNext() || !in && d.takeIn(now) || d.sendNextRaw() || d.expire(now) || d.flushPosted()
 }
 
 // takeIn takes in a packet that has come over a link. It says whether there was

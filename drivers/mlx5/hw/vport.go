@@ -9,6 +9,13 @@ var (
 	registerID = ifc.Must("access_register_in").Field("register_id")
 )
 
+// vportMAC is the port's MAC address.
+var vportMAC = func() ifc.Field {
+	f := ifc.Must("nic_vport_context").Field("permanent_address.mac_addr_47_32")
+	f.Width = 48
+	return f
+}()
+
 // vportFields has the parts of the context that can be modified: the bit of
 // field_select, and what it selects.
 var vportFields = []struct{ selected, part ifc.Field }{
@@ -46,6 +53,7 @@ func modifyNICVport(d *Device, c *command) *refusal {
 			f.part.Set(d.vport, f.part.Get(from))
 		}
 	}
+	d.mac.Store(vportMAC.Get(d.vport))
 	return nil
 }
 

@@ -39,6 +39,10 @@ var roots = strings.Fields(`
 	attach_to_mcg_in detach_from_mcg_in
 	query_q_counter_in query_q_counter_out query_vport_counter_in query_vport_counter_out
 	query_hca_vport_context_out query_hca_vport_pkey_in query_hca_vport_pkey_out
+	fte_match_param create_flow_table_in destroy_flow_table_in modify_flow_table_in query_flow_table_in query_flow_table_out set_flow_table_root_in
+	create_flow_group_in destroy_flow_group_in query_flow_group_in query_flow_group_out
+	set_fte_in delete_fte_in query_fte_in query_fte_out
+	alloc_flow_counter_in query_flow_counter_in query_flow_counter_out
 	create_umem_in general_obj_in_cmd_hdr general_obj_out_cmd_hdr page_fault_resume_in
 `)
 
@@ -85,7 +89,7 @@ func main() {
 	for _, m := range regexp.MustCompile(`#define\s+(MLX5_\w+)\s+(0x[0-9a-fA-F]+|\d+)\s`).FindAllStringSubmatch(text, -1) {
 		consts[m[1]] = number(m[2])
 	}
-	for _, m := range regexp.MustCompile(`\b(struct|union)\s+mlx5_ifc_(\w+)_bits\s*\{`).FindAllStringSubmatchIndex(text, -1) {
+	for _, m := range regexp.MustCompile(`\b(struct|union)\s+mlx5_ifc_(\w+?)(?:_bits)?\s*\{`).FindAllStringSubmatchIndex(text, -1) {
 		p := &parser{toks: regexp.MustCompile(`\w+|[{}\[\];()*+/-]`).FindAllString(block(text[m[1]:]), -1)}
 		decls[text[m[4]:m[5]]] = decl{text[m[2]:m[3]], p.members()}
 	}
