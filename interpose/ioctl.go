@@ -69,9 +69,10 @@ func (c *call) begin() error {
 	return nil
 }
 
-// broken ends a call that cannot be made, by a fault of ours.
+// broken ends a call that cannot be made, by a fault of ours or since who makes it has
+// been killed.
 func (c *call) broken(err error) answer {
-	if err != errDamaged {
+	if err != errDamaged && c.l.Valid(c.ID) {
 		c.report("system call %d of thread %d: %v", c.Nr, c.PID, err)
 	}
 	return fails(unix.EIO)

@@ -60,7 +60,7 @@ func (c *call) find(fd int32) bool {
 	cl, err := c.clientOf(tid)
 	if err != nil {
 		unix.Close(fds)
-		c.report("thread %d: %v", tid, err)
+		c.broken(err)
 		return false
 	}
 	c.file, c.client = file, cl

@@ -1,6 +1,7 @@
 package mlx5
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -188,7 +189,8 @@ func (f *flowDB) root(ns *flowTables) *flowRoot {
 
 // place is where a table of that level stands in the chain.
 func (r *flowRoot) place(level uint64) int {
-	return slices.IndexFunc(append(slices.Clone(r.tables), &flowTable{level: 1 << 62}), func(t *flowTable) bool { return t.level >= level })
+	i, _ := slices.BinarySearchFunc(r.tables, level, func(t *flowTable, level uint64) int { return cmp.Compare(t.level, level) })
+	return i
 }
 
 // next models find_next_chained_ft; nil is none.

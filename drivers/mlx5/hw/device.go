@@ -109,16 +109,16 @@ type Device struct {
 	word     [atomicSize]byte  // the same for an atomic operation
 	wqe      [maxSendWQE]byte  // and for a work request that is looked at again
 	loop     packetList        // from this device to itself
+	packets  packetList        // that nothing uses
+	trains   packetList        // the same of trains
+	ready    ring[*qp]         // those with something to do
+	turn     uint32            // counts pieces of work
+	timed    []*qp             // those with a timer
+	failed   []*qp             // those in error
+	pageable bool              // the page that was found absent last is one that the driver brings in
 	raw      rawPath
 	roots    [2]*flowTable           // of the tables for received and for sent frames
 	counters map[uint32]*flowCounter // by number
-	packets  packetList              // that nothing uses
-	trains   packetList              // the same of trains
-	ready    ring[*qp]               // those with something to do
-	turn     uint32                  // counts pieces of work
-	timed    []*qp                   // those with a timer
-	failed   []*qp                   // those in error
-	pageable bool                    // the page that was found absent last is one that the driver brings in
 }
 
 // New returns a device that waits for ENABLE_HCA.

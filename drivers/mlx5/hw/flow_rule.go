@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -94,7 +95,7 @@ func (t *flowTable) rule(index uint32) *flowRule {
 
 // place is where in the group's list the rule at an index stands, or would.
 func (g *flowGroup) place(index uint32) (int, bool) {
-	return slices.BinarySearchFunc(g.rules, index, func(r *flowRule, index uint32) int { return int(int64(r.index) - int64(index)) })
+	return slices.BinarySearchFunc(g.rules, index, func(r *flowRule, index uint32) int { return cmp.Compare(r.index, index) })
 }
 
 // modifyRule is the operation modifier of SET_FLOW_TABLE_ENTRY for a rule that is

@@ -1,6 +1,7 @@
 package hw
 
 import (
+	"cmp"
 	"slices"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
@@ -168,7 +169,7 @@ func createFlowGroup(d *Device, c *command) *refusal {
 	if g.end < g.start || uint64(g.end) >= 1<<min(ftLogSize.Get(t.ctx), 32) {
 		return badGroupRange
 	}
-	at, _ := slices.BinarySearchFunc(t.groups, g.start, func(g *flowGroup, start uint32) int { return int(int64(g.start) - int64(start)) })
+	at, _ := slices.BinarySearchFunc(t.groups, g.start, func(g *flowGroup, start uint32) int { return cmp.Compare(g.start, start) })
 	if at > 0 && t.groups[at-1].end >= g.start || at < len(t.groups) && t.groups[at].start <= g.end {
 		return groupsOverlap
 	}
