@@ -50,15 +50,21 @@ func newCloses(s *Supervisor) (*closes, error) {
 
 // watch looks out for the last close of what is opened at path from now on; which
 // kind of close, mask says.
-func (c *closes) watch(path string, f injected, mask uint32) error {
+func (c *closes) watch(path string, f injected, mask uint32) (wd int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	wd, err := unix.InotifyAddWatch(c.fd, path, unix.IN_OPEN|mask)
-	if err != nil {
-		return err
+	if wd, err = unix.InotifyAddWatch(c.fd, path, unix.IN_OPEN|mask); err == nil {
+		c.watched[int32(wd)] = &watched{file: f}
 	}
-	c.watched[int32(wd)] = &watched{file: f}
-	return nil
+	return wd, err
+}
+
+// unwatch ends that, for a file that no program has got.
+func (c *closes) unwatch(wd int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.watched, int32(wd))
+	_, _ = unix.InotifyRmWatch(c.fd, uint32(wd))
 }
 
 // run deals with closes that no system call follows.
@@ -160,8 +166,9 @@ func (c *closes) count(wd int32, w *watched, mask uint32) {
 	c.s.serving.Add(1)
 	go func() {
 		defer c.s.serving.Done()
+		defer c.forget([]*closing{one})
+		defer close(one.done)
+		defer c.s.survive("a close")
 		w.file.closed()
-		close(one.done)
-		c.forget([]*closing{one})
 	}()
 }

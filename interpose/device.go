@@ -14,7 +14,9 @@ func (s *Supervisor) follow(d *kernel.Device) {
 		return
 	}
 	h := &core.EventHandler{Handle: func(*trace.Task, *core.Event) {
+		s.serving.Add(1)
 		go func() { // it asks the adapter, which is busy telling
+			defer s.serving.Done()
 			if err := s.tree.Refresh(d); err != nil {
 				s.report("%v", err)
 			}

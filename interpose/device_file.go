@@ -1,8 +1,8 @@
 package interpose
 
 import (
-	"fmt"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -62,30 +62,28 @@ var sparseSize = []int64{1 << 46, 1 << 43, 1 << 40, 1 << 36}
 // newDeviceFile makes the sparse file for a file of the machine, and returns the
 // description that the program gets.
 func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f *deviceFile, open int, err error) {
-	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, device: file.Private.(*kernel.File).Device, file: file, frames: map[uint64]*frame{}}
-	path := s.dir.path(fmt.Sprintf("%s-%d", filepath.Base(node), f.id))
-	if f.fd, err = unix.Open(path, unix.O_RDWR|unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0o600); err != nil {
+	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, device: file.Private.(*kernel.File).Device, file: file,
+		frames: map[uint64]*frame{}}
+	if f.fd, err = sparseFile(filepath.Base(node)); err != nil {
 		return nil, -1, err
 	}
-	defer unix.Unlink(path)
-	for _, size := range sparseSize {
-		if err = unix.Ftruncate(f.fd, size); err == nil {
-			break
+	defer func() {
+		if err != nil {
+			unix.Close(f.fd)
 		}
-	}
+	}()
 	var st unix.Stat_t
-	if err == nil {
-		err = unix.Fstat(f.fd, &st)
+	if err = unix.Fstat(f.fd, &st); err != nil {
+		return nil, -1, err
 	}
-	if err == nil {
-		f.at = inodeOf(&st)
-		err = s.closes.watch(path, f, unix.IN_CLOSE)
-	}
-	if err == nil {
-		open, err = unix.Open(path, flags&(unix.O_ACCMODE|unix.O_NONBLOCK)|unix.O_CLOEXEC, 0)
-	}
+	f.at = inodeOf(&st)
+	again := "/proc/self/fd/" + strconv.Itoa(f.fd)
+	wd, err := s.closes.watch(again, f, unix.IN_CLOSE)
 	if err != nil {
-		unix.Close(f.fd)
+		return nil, -1, err
+	}
+	if open, err = unix.Open(again, flags&(unix.O_ACCMODE|unix.O_NONBLOCK)|unix.O_CLOEXEC, 0); err != nil {
+		s.closes.unwatch(wd)
 		return nil, -1, err
 	}
 	// A write() that is not trapped shall not seem to succeed: there is no room
@@ -94,6 +92,28 @@ func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f
 	_, _ = unix.Seek(open, last, unix.SEEK_SET)
 	s.files.add(f.at, f)
 	return f, open, nil
+}
+
+// sparseFile makes a file in memory, whose length no program can change: pages that
+// are gone would be the end of who looks at them.
+func sparseFile(name string) (int, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return -1, err
+	}
+	for _, size := range sparseSize {
+		if err = unix.Ftruncate(fd, size); err == nil {
+			break
+		}
+	}
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_SEAL)
+	}
+	if err != nil {
+		unix.Close(fd)
+		return -1, err
+	}
+	return fd, nil
 }
 
 func (f *deviceFile) open() *process.File { return f.file }

@@ -7,10 +7,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// directory is where a Supervisor has its files. While it lives it holds a lock there.
+// directory is where a Supervisor has its files. While it lives it holds a lock on it.
 type directory struct {
 	name string
-	lock *os.File
+	fd   int // -1 is none
 }
 
 // inMemory is where files need no disk; nobody has to find them later.
@@ -29,42 +29,48 @@ func makeDirectory(parent string) (d directory, err error) {
 	}
 	left, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
 	for _, name := range left {
-		removeLeft(name)
+		if d, ok := lockDirectory(name); ok {
+			d.remove()
+		}
 	}
-	if d.name, err = os.MkdirTemp(parent, prefix); err != nil {
-		return d, err
+	for {
+		name, err := os.MkdirTemp(parent, prefix)
+		if err != nil {
+			return d, err
+		}
+		d, ok := lockDirectory(name)
+		if !ok {
+			continue // another one has taken it for one that was left
+		}
+		if err := os.Chmod(name, 0o755); err != nil { // programs of other users look into it
+			d.remove()
+			return d, err
+		}
+		return d, nil
 	}
-	if err = os.Chmod(d.name, 0o755); err == nil { // programs of other users look into it
-		d.lock, err = os.Create(d.path("lock"))
-	}
-	if err == nil {
-		err = unix.Flock(int(d.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-	}
-	if err != nil {
-		d.remove()
-	}
-	return d, err
 }
 
-// removeLeft removes a directory that nobody holds the lock of any more. One without
-// a lock is being made.
-func removeLeft(name string) {
-	lock, err := os.Open(filepath.Join(name, "lock"))
-	if err != nil {
-		return
+// lockDirectory takes the lock on a directory, if it is ours and nobody holds it.
+func lockDirectory(name string) (d directory, ok bool) {
+	d = directory{name: name}
+	var err error
+	if d.fd, err = unix.Open(name, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err != nil {
+		return d, false
 	}
-	defer lock.Close()
-	if unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-		_ = os.RemoveAll(name)
+	var st, there unix.Stat_t
+	if unix.Fstat(d.fd, &st) == nil && (int(st.Uid) == os.Geteuid() || os.Geteuid() == 0) && unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB) == nil &&
+		unix.Lstat(name, &there) == nil && st.Ino == there.Ino {
+		return d, true
 	}
+	unix.Close(d.fd)
+	return d, false
 }
 
 // path returns the path of a file of the directory.
 func (d *directory) path(name string) string { return filepath.Join(d.name, name) }
 
+// remove removes it. Who finds it meanwhile finds it locked.
 func (d *directory) remove() {
 	_ = os.RemoveAll(d.name)
-	if d.lock != nil {
-		_ = d.lock.Close()
-	}
+	unix.Close(d.fd)
 }

@@ -34,7 +34,8 @@ type engine struct {
 
 	ended   atomic.Bool
 	roused  atomic.Bool // something has happened that the engine did not do
-	resting atomic.Bool // it waits for wake
+	waiting atomic.Bool // for wake
+	resting atomic.Bool // and for the time of its next look
 
 	mu        sync.Mutex
 	registers []registers
@@ -60,7 +61,7 @@ func (e *engine) stop() {
 // rouse has the engine look soon, and often for a while.
 func (e *engine) rouse() {
 	e.roused.Store(true)
-	if e.resting.Load() {
+	if e.waiting.Load() {
 		select {
 		case e.wake <- struct{}{}:
 		default:
@@ -193,7 +194,9 @@ func (n *naps) end() {
 
 // wait waits until the time has come or somebody rouses the engine.
 func (e *engine) wait(expired <-chan time.Time) {
-	e.resting.Store(true)
+	e.waiting.Store(true)
+	defer e.waiting.Store(false)
+	e.resting.Store(expired != nil)
 	defer e.resting.Store(false)
 	if e.roused.Load() { // before that could be seen
 		return

@@ -28,7 +28,8 @@ type eventFile struct {
 	size    int                // of an event in the queue
 	full    bool               // somebody waits for room
 	scratch copyuser.Addr      // of the system's memory, for what a driver's file gives
-	shut    bool               // pipe is closed
+	rest    []byte             // of an event that the pipe has taken only in part
+	shut    bool               // write is closed
 }
 
 // pipeSize is how much room the pipe has, in bytes: an event takes a page of it.
@@ -50,24 +51,33 @@ func newEventFile(s *Supervisor) (e *eventFile, end int, err error) {
 		return nil, -1, err
 	}
 	_, _ = unix.FcntlInt(uintptr(e.write), unix.F_SETPIPE_SZ, pipeSize) // less will do
-	var st unix.Stat_t
-	if _, err = unix.FcntlInt(uintptr(e.write), unix.F_SETFL, unix.O_NONBLOCK|unix.O_DIRECT); err == nil {
-		err = unix.Fstat(e.write, &st)
-	}
-	if err == nil {
-		e.at = inodeOf(&st)
-		err = s.closes.watch(path, e, unix.IN_CLOSE_NOWRITE) // of an end to read
-	}
-	if err == nil {
-		end, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	}
-	if err != nil {
+	if end, err = e.hand(path); err != nil {
 		unix.Close(e.read)
 		unix.Close(e.write)
 		return nil, -1, err
 	}
 	s.files.add(e.at, e)
 	return e, end, nil
+}
+
+// hand makes the pipe one of packets, and opens it for the program.
+func (e *eventFile) hand(path string) (end int, err error) {
+	if _, err := unix.FcntlInt(uintptr(e.write), unix.F_SETFL, unix.O_NONBLOCK|unix.O_DIRECT); err != nil {
+		return -1, err
+	}
+	var st unix.Stat_t
+	if err := unix.Fstat(e.write, &st); err != nil {
+		return -1, err
+	}
+	e.at = inodeOf(&st)
+	wd, err := e.s.closes.watch(path, e, unix.IN_CLOSE_NOWRITE) // of an end to read
+	if err != nil {
+		return -1, err
+	}
+	if end, err = unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		e.s.closes.unwatch(wd)
+	}
+	return end, err
 }
 
 func (e *eventFile) open() *process.File {
@@ -138,6 +148,15 @@ func (e *eventFile) pump() {
 	if e.shut || e.file == nil {
 		return
 	}
+	if rest := e.rest; len(rest) > 0 {
+		e.rest = nil
+		if !e.put(rest) {
+			e.rest = rest
+		}
+	}
+	if len(e.rest) > 0 {
+		return
+	}
 	if e.queue == nil {
 		e.s.asSystem(e.pumpDriver)
 		return
@@ -156,21 +175,32 @@ func (e *eventFile) pump() {
 // put writes one event. It returns false if there is no room, and comes back when
 // there is.
 func (e *eventFile) put(desc []byte) bool {
-	_, err := unix.Write(e.write, desc)
+	n, err := unix.Write(e.write, desc)
 	switch {
-	case err == nil:
+	case err == nil && n == len(desc):
+		return true
+	case err == nil: // a long one, which goes in pieces
+		e.rest = append([]byte(nil), desc[n:]...)
+		e.awaitRoom()
 		return true
 	case err != unix.EAGAIN:
 		e.s.report("event descriptor %d: %v", e.fd, err)
-	case !e.full:
-		e.full = true
-		go e.awaitRoom()
+	default:
+		e.awaitRoom()
 	}
 	return false
 }
 
-// awaitRoom goes on when the program has read something.
+// awaitRoom has the pump go on when the program has read something. The caller holds
+// the lock.
 func (e *eventFile) awaitRoom() {
+	if !e.full {
+		e.full = true
+		go e.await()
+	}
+}
+
+func (e *eventFile) await() {
 	for {
 		e.mu.Lock()
 		write, shut := e.write, e.shut
@@ -203,7 +233,12 @@ func (e *eventFile) pumpDriver(t *process.Task) {
 			e.shutLocked()
 			return
 		}
-		e.put(b)
+		if !e.put(b) {
+			e.rest = b
+		}
+		if len(e.rest) > 0 {
+			return
+		}
 	}
 }
 
@@ -213,10 +248,7 @@ func (e *eventFile) room() bool {
 	if n, _ := unix.Poll(p, 0); n > 0 {
 		return true
 	}
-	if !e.full {
-		e.full = true
-		go e.awaitRoom()
-	}
+	e.awaitRoom()
 	return false
 }
 

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strconv"
 
+	"golang.org/x/sys/unix"
+
 	"uverbsim/interpose/seccomp"
 )
 
@@ -39,15 +41,34 @@ func (c *call) look() {
 	if name[0] == '/' {
 		from = "/root"
 	}
-	f, err := os.Open("/proc/" + strconv.Itoa(int(c.PID)) + from + name)
-	if err != nil {
+	var head [5]byte
+	if !readHead("/proc/"+strconv.Itoa(int(c.PID))+from+name, head[:]) {
 		return
 	}
-	defer f.Close()
-	var head [5]byte
-	if _, err := f.ReadAt(head[:], 0); err == nil && string(head[:4]) == elfMagic && head[elfClass] == elfClass32 {
+	if string(head[:4]) == elfMagic && head[elfClass] == elfClass32 {
 		c.report("%s is a program of 32 bits: it finds no devices", name)
 	}
+}
+
+// readHead reads the beginning of a regular file. What is no such file is not opened:
+// that could wait, or do something.
+func readHead(path string, head []byte) bool {
+	at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(at)
+	var st unix.Stat_t
+	if unix.Fstat(at, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return false
+	}
+	fd, err := unix.Open("/proc/self/fd/"+strconv.Itoa(at), unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	n, err := unix.Pread(fd, head, 0)
+	return err == nil && n == len(head)
 }
 
 // seccomp tells of a program that wants to be a supervisor itself.

@@ -19,7 +19,11 @@ import (
 // named reads the path of a call and resolves it. It returns false if it names
 // nothing of the machine.
 func (c *call) named(dirfd int32, addr uint64) (sysfs.Entry, bool) {
-	name := c.readPath(addr)
+	return c.resolve(dirfd, c.readPath(addr))
+}
+
+// resolve resolves a path of the program's.
+func (c *call) resolve(dirfd int32, name []byte) (sysfs.Entry, bool) {
 	if len(name) == 0 {
 		return sysfs.Entry{}, false
 	}
@@ -90,9 +94,10 @@ func (s *session) unreachable(tid int) {
 
 // openat answers the open of something of the machine.
 func (c *call) openat(dirfd int32, addr, flags uint64) answer {
-	place, ok := c.named(dirfd, addr)
+	name := c.readPath(addr)
+	place, ok := c.resolve(dirfd, name)
 	if !ok {
-		return c.openAgain(flags)
+		return c.openAgain(name, flags)
 	}
 	node := nodeOf(place, flags&unix.O_NOFOLLOW != 0)
 	switch {
@@ -106,6 +111,9 @@ func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 			return fails(errno)
 		}
 	}
+	if flags&unix.O_ACCMODE != unix.O_RDONLY && !c.isRoot() {
+		return fails(unix.EACCES) // whoever else could write to the twin's file
+	}
 	// A descriptor for the path alone cannot be given away; one for reading does as well.
 	const not = unix.O_PATH | unix.O_TRUNC | unix.O_EXCL
 	fd, err := unix.Open(place.Twin, int(flags)&^not|unix.O_CLOEXEC, 0)
@@ -114,6 +122,12 @@ func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 	}
 	defer unix.Close(fd)
 	return c.give(fd, flags&unix.O_CLOEXEC != 0)
+}
+
+// isRoot says whether the thread is root's.
+func (c *call) isRoot() bool {
+	s, err := readStatus(int(c.PID))
+	return err == nil && s.cred().EUID == 0
 }
 
 // creates returns what open says to who would make a file at a place of the twin.
@@ -128,10 +142,10 @@ func creates(twin string) unix.Errno {
 	return 0
 }
 
-// openAgain answers the open of a descriptor of the machine by its path, in place of the
-// path that was read last. It opens the device once more; an event file has no path.
-func (c *call) openAgain(flags uint64) answer {
-	name, ok := c.descriptorPath()
+// openAgain answers the open of a descriptor of the machine by its path. It opens the
+// device once more; an event file has no path.
+func (c *call) openAgain(path []byte, flags uint64) answer {
+	name, ok := c.descriptorPath(path)
 	if !ok || c.files.len() == 0 {
 		return answer{}
 	}
@@ -148,18 +162,19 @@ func (c *call) openAgain(flags uint64) answer {
 	return answer{}
 }
 
-// descriptorPath returns where this process finds what the path that was read last
-// names, if that is a descriptor.
-func (c *call) descriptorPath() (string, bool) {
-	end := bytes.IndexByte(c.path[:], 0)
-	name := string(c.path[:max(end, 0)])
+// descriptorPath returns where this process finds what a path of the program's names,
+// if that is a descriptor.
+func (c *call) descriptorPath(path []byte) (string, bool) {
+	if !bytes.Contains(path, []byte("/fd/")) {
+		return "", false
+	}
+	name := string(path)
 	own := "/proc/" + strconv.Itoa(int(c.PID)) + "/"
 	for _, p := range []struct{ prefix, is string }{
 		{"/proc/self/", own}, {"/proc/thread-self/", own}, {"/dev/fd/", own + "fd/"}, {"/proc/", "/proc/"},
 	} {
 		if rest, ok := strings.CutPrefix(name, p.prefix); ok {
-			name = p.is + rest
-			return name, strings.Contains(name, "/fd/")
+			return p.is + rest, true
 		}
 	}
 	return "", false

@@ -16,8 +16,7 @@ func (s *Supervisor) Run(spec seccomp.Spec) (syscall.WaitStatus, error) {
 		return 0, err
 	}
 	if err := seccomp.Reach(p.Process.Pid); err != nil {
-		_ = p.Process.Kill()
-		_, _ = p.Process.Wait()
+		p.Stop()
 		return 0, errors.Join(err, p.Listener.Close())
 	}
 	served := make(chan struct{})
@@ -25,13 +24,13 @@ func (s *Supervisor) Run(spec seccomp.Spec) (syscall.WaitStatus, error) {
 		defer close(served)
 		s.Serve(p.Listener)
 	}()
-	status, err := wait(p)
+	status, err := goAndWait(p)
 	<-served
 	return status, err
 }
 
-// wait lets a launched program go, and returns how it ended.
-func wait(p *seccomp.Launched) (syscall.WaitStatus, error) {
+// goAndWait lets a launched program go, and returns how it ended.
+func goAndWait(p *seccomp.Launched) (syscall.WaitStatus, error) {
 	if err := p.Go(); err != nil {
 		return 0, err
 	}

@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"net"
-	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -28,8 +29,13 @@ func (s *Supervisor) ListenAndServe(l *net.UnixListener) error {
 	defer s.serving.Wait()
 	for {
 		conn, err := l.AcceptUnix()
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return nil
+		case errors.Is(err, unix.EMFILE), errors.Is(err, unix.ENFILE), errors.Is(err, unix.ECONNABORTED):
+			s.report("attach: %v", err)
+			time.Sleep(time.Second) // programs may end meanwhile
+			continue
 		}
 		if err != nil {
 			return fmt.Errorf("interpose: %w", err)
@@ -38,15 +44,21 @@ func (s *Supervisor) ListenAndServe(l *net.UnixListener) error {
 		go func() {
 			defer s.serving.Done()
 			defer conn.Close()
-			if err := s.attend(conn); err != nil {
+			if err := s.admit(conn); err != nil {
 				s.report("attach: %v", err)
 			}
 		}()
 	}
 }
 
-// attend serves a program that attaches.
-func (s *Supervisor) attend(conn *net.UnixConn) error {
+// greeting is how long who connects may take until he has sent his listener.
+const greeting = 30 * time.Second
+
+// admit serves a program that attaches.
+func (s *Supervisor) admit(conn *net.UnixConn) error {
+	if err := conn.SetDeadline(time.Now().Add(greeting)); err != nil {
+		return err
+	}
 	pid, err := peer(conn)
 	if err != nil {
 		return err
@@ -59,6 +71,9 @@ func (s *Supervisor) attend(conn *net.UnixConn) error {
 		return err
 	}
 	f, err := seccomp.RecvFile(conn)
+	if errors.Is(err, io.EOF) {
+		return nil // he only wanted to know who is there
+	}
 	if err != nil {
 		return fmt.Errorf("process %d: %w", pid, err)
 	}
@@ -117,11 +132,10 @@ func RunAttached(socket string, spec seccomp.Spec) (syscall.WaitStatus, error) {
 		err = closeErr
 	}
 	if err != nil {
-		_ = p.Process.Signal(os.Kill)
-		_, _ = p.Process.Wait()
+		p.Stop()
 		return 0, err
 	}
-	return wait(p)
+	return goAndWait(p)
 }
 
 // expect reads a line of the server's.

@@ -26,7 +26,7 @@ type session struct {
 	receivers int
 	over      chan struct{} // closed when no receiver is left
 
-	threadsMu sync.Mutex
+	threadsMu sync.RWMutex    // held while a thread's directory is used
 	threads   map[int]*thread // by TID
 }
 

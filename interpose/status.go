@@ -3,6 +3,7 @@ package interpose
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"golang.org/x/sys/unix"
@@ -21,12 +22,19 @@ func readStatus(pid int) (status, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer unix.Close(fd)
-	text := make([]byte, 4096) // longer than any
-	n, err := unix.Read(fd, text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+	text := make([]byte, 0, 4096)
+	for {
+		n, err := unix.Read(fd, text[len(text):cap(text)])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if n == 0 {
+			return text, nil
+		}
+		if text = text[:len(text)+n]; len(text) == cap(text) { // many groups
+			text = slices.Grow(text, len(text))
+		}
 	}
-	return text[:n], nil
 }
 
 // field returns the words of a line.

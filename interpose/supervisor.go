@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
@@ -59,6 +61,9 @@ type Supervisor struct {
 
 // New returns a Supervisor, with the twin of /sys written and the devices going.
 func New(cfg Config) (*Supervisor, error) {
+	if cfg.Interface == "" {
+		cfg.Interface = firstInterface()
+	}
 	s := &Supervisor{cfg: cfg, clients: map[int]*client{}}
 	if s.cfg.Report == nil {
 		s.cfg.Report = func(string) {}
@@ -66,9 +71,6 @@ func New(cfg Config) (*Supervisor, error) {
 	var err error
 	if s.dir, err = makeDirectory(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("interpose: %w", err)
-	}
-	if cfg.Interface == "" {
-		cfg.Interface = firstInterface()
 	}
 	s.tree, err = sysfs.Write(s.dir.path("twin"), cfg.Machine, sysfs.Options{Interface: cfg.Interface, HostPCI: "/sys/bus/pci/devices"})
 	if err == nil {
@@ -125,12 +127,23 @@ func (s *Supervisor) books() error {
 	return errors.Join(errs...)
 }
 
+// Abandon removes the files of a Supervisor that ends before its programs do: their
+// system calls that it would have answered fail from then on.
+func (s *Supervisor) Abandon() { _ = os.RemoveAll(s.dir.name) }
+
 // Serve answers the system calls that come over a listener until no task is left
 // that its filter applies to. It closes the listener.
 func (s *Supervisor) Serve(l *seccomp.Listener) {
 	s.serving.Add(1)
 	defer s.serving.Done()
 	newSession(s, l).run()
+}
+
+// survive reports a fault of ours instead of dying of it, with what was done.
+func (s *Supervisor) survive(what string) {
+	if r := recover(); r != nil {
+		s.report("%s: %v\n%s", what, r, debug.Stack())
+	}
 }
 
 func (s *Supervisor) report(format string, args ...any) {

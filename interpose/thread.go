@@ -38,13 +38,9 @@ func (c *call) find(fd int32) bool {
 	}
 	c.fd = fd
 	tid := int(c.PID)
-	if th := c.known(tid); th != nil {
-		file, err := c.lookup(th.fds, fd)
-		if err == nil {
-			c.file, c.client = file, th.client
-			return file != nil
-		}
-		c.forget(tid, th)
+	if file, cl, ok := c.ofKnown(tid, fd); ok {
+		c.file, c.client = file, cl
+		return file != nil
 	}
 	// The thread is not known yet, or was another one's number, or has no such
 	// descriptor.
@@ -68,16 +64,24 @@ func (c *call) find(fd int32) bool {
 	return true
 }
 
-func (s *session) known(tid int) *thread {
-	s.threadsMu.Lock()
-	defer s.threadsMu.Unlock()
+// ofKnown looks a descriptor of a thread up that has made a call before. Ok is false if
+// it has not, or that is not the thread any more, or it has no such descriptor.
+func (s *session) ofKnown(tid int, fd int32) (file injected, cl *client, ok bool) {
+	s.threadsMu.RLock()
 	th := s.threads[tid]
-	if th != nil && th.client.gone.Load() {
-		delete(s.threads, tid)
-		th.close()
-		return nil
+	if th != nil && !th.client.gone.Load() {
+		var err error
+		file, err = s.lookup(th.fds, fd)
+		ok = err == nil
 	}
-	return th
+	s.threadsMu.RUnlock()
+	if ok {
+		return file, th.client, true
+	}
+	if th != nil {
+		s.forget(tid, th)
+	}
+	return nil, nil, false
 }
 
 func (s *session) forget(tid int, th *thread) {

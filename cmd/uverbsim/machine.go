@@ -116,17 +116,22 @@ func (m *machine) add(d deviceOption, fabric *hw.Fabric) error {
 
 // parseMemlock returns a limit in bytes, nil for none of the machine's own.
 func parseMemlock(text string) (*uint64, error) {
-	var n uint64 = process.RLIM_INFINITY
+	var unlimited uint64 = process.RLIM_INFINITY
 	switch text {
 	case "":
 		return nil, nil
 	case "unlimited":
-		return &n, nil
+		return &unlimited, nil
 	}
-	var err error
-	if n, err = strconv.ParseUint(text, 10, 64); err != nil {
-		return nil, fmt.Errorf("--memlock %s: a number of bytes, or unlimited", text)
+	number, shift := text, 0
+	if i := strings.IndexByte("KMG", text[len(text)-1]); i >= 0 {
+		number, shift = text[:len(text)-1], 10*(i+1)
 	}
+	n, err := strconv.ParseUint(number, 10, 64-shift)
+	if err != nil {
+		return nil, fmt.Errorf("--memlock %s: a number of bytes, as 65536 or 64K, or unlimited", text)
+	}
+	n <<= shift
 	return &n, nil
 }
 

@@ -84,6 +84,8 @@ func (o *runOptions) check(args []string) error {
 		return fmt.Errorf("%s is for serve, which has the machine that --attach uses", machine+o.watch.given())
 	case o.passthrough && machine != "":
 		return fmt.Errorf("%s is for the simulated machine, which --passthrough does not use", machine)
+	case o.passthrough && o.watch.given() == "":
+		return errors.New("--passthrough only watches: it wants --strace or --record")
 	case o.passthrough && o.watch.trace != "":
 		return errors.New("--trace shows the modelled kernel, which --passthrough does not use")
 	}
@@ -115,7 +117,11 @@ func (o *runOptions) run(cmd *cobra.Command, prog []string) error {
 
 // start runs the program to its end.
 func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitStatus, error) {
-	defer relay(&spec)()
+	abandon := func() {}
+	defer relay(&spec, func(s syscall.Signal) {
+		abandon()
+		interpose.Die(syscall.WaitStatus(s))
+	})()
 	if o.attach != "" {
 		status, err := interpose.RunAttached(o.attach, spec)
 		if err != nil {
@@ -135,7 +141,7 @@ func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitS
 	if o.passthrough {
 		status, err = ptrace.Run(cmd.Context(), spec.Prog, nil, watcher, ptrace.Options{Transfers: true, Started: spec.Started})
 	} else {
-		status, err = o.simulate(cmd, spec, watcher)
+		status, err = o.simulate(cmd, spec, watcher, &abandon)
 	}
 	return status, errors.Join(err, watcher.Close())
 }
@@ -149,8 +155,8 @@ func release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// simulate runs the program on a machine of its own.
-func (o *runOptions) simulate(cmd *cobra.Command, spec seccomp.Spec, w *watchers) (syscall.WaitStatus, error) {
+// simulate runs the program on a machine of its own. It sets what gives the machine up.
+func (o *runOptions) simulate(cmd *cobra.Command, spec seccomp.Spec, w *watchers, abandon *func()) (syscall.WaitStatus, error) {
 	m, err := o.machine.make()
 	if err != nil {
 		return 0, err
@@ -159,6 +165,7 @@ func (o *runOptions) simulate(cmd *cobra.Command, spec seccomp.Spec, w *watchers
 	if err != nil {
 		return 0, err
 	}
+	*abandon = s.Abandon
 	status, err := s.Run(spec)
 	return status, errors.Join(err, s.Close())
 }
@@ -169,21 +176,35 @@ func reporter(cmd *cobra.Command) func(string) {
 }
 
 // relay has signals that would end this command end the program, which a terminal
-// sends its own to anyhow. What it returns ends that.
-func relay(spec *seccomp.Spec) (stop func()) {
+// sends its own to anyhow. When the program has ended, and others that came of it have
+// not, they end this command. What it returns ends that.
+func relay(spec *seccomp.Spec, end func(syscall.Signal)) (stop func()) {
 	signals := make(chan os.Signal, 8)
-	started := make(chan int, 1)
-	spec.Started = func(pid int) { started <- pid }
+	started := make(chan *os.Process, 1)
+	spec.Started = func(pid int) {
+		if p, err := os.FindProcess(pid); err == nil {
+			started <- p
+		}
+	}
+	signal.Ignore(syscall.SIGPIPE) // who reads what is watched may go before the program
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		pid := 0
+		var program *os.Process
 		for s := range signals {
 			select {
-			case pid = <-started:
+			case program = <-started:
 			default:
 			}
-			if pid != 0 && (s == syscall.SIGTERM || s == syscall.SIGHUP) {
-				_ = syscall.Kill(pid, s.(syscall.Signal))
+			if program == nil {
+				continue
+			}
+			// A terminal has sent the first two to the program itself.
+			sent := s.(syscall.Signal)
+			if sent == syscall.SIGINT || sent == syscall.SIGQUIT {
+				sent = 0
+			}
+			if errors.Is(program.Signal(sent), os.ErrProcessDone) {
+				end(s.(syscall.Signal))
 			}
 		}
 	}()

@@ -61,6 +61,7 @@ func (o *serveOptions) serve(cmd *cobra.Command, socket string) (err error) {
 	if err != nil {
 		return err
 	}
+	signal.Ignore(syscall.SIGPIPE) // who reads what is watched may go before the programs
 	stop := make(chan os.Signal, 2)
 	signal.Notify(stop, syscall.SIGINT, syscall.SIGTERM)
 	defer signal.Stop(stop)
@@ -68,6 +69,7 @@ func (o *serveOptions) serve(cmd *cobra.Command, socket string) (err error) {
 		<-stop
 		l.Close()
 		<-stop
+		s.Abandon()
 		os.Exit(1)
 	}()
 	fmt.Fprintf(cmd.ErrOrStderr(), "serving at %s\n", socket)
@@ -80,6 +82,9 @@ func listen(socket string) (*net.UnixListener, error) {
 	l, err := net.ListenUnix("unix", at)
 	if !errors.Is(err, syscall.EADDRINUSE) {
 		return l, err
+	}
+	if st, err := os.Lstat(socket); err == nil && st.Mode().Type() != os.ModeSocket {
+		return nil, fmt.Errorf("%s is there, and no socket", socket)
 	}
 	if conn, err := net.DialUnix("unix", nil, at); !errors.Is(err, syscall.ECONNREFUSED) {
 		if err == nil {

@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/pflag"
 
@@ -121,6 +123,7 @@ func (w *watchers) Close() error {
 		errs = append(errs, w.closers[i]())
 	}
 	w.closers = nil
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, syscall.EPIPE) }) // nobody reads on
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("what was watched: %s", strings.ReplaceAll(err.Error(), "\n", "; "))
 	}

@@ -19,6 +19,15 @@ func (s *Space) PinForced(from copyuser.Addr, n uint64) (*copyuser.Pin, error) {
 	return s.pin(from, n, gup{write: true, force: true})
 }
 
+// memory is what the machine has, in bytes: more cannot be pinned on any.
+var memory = func() uint64 {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return 1 << 40
+	}
+	return info.Totalram * uint64(info.Unit)
+}()
+
 // gup is what pages are pinned for: FOLL_WRITE and FOLL_FORCE of
 // include/linux/mm_types.h.
 type gup struct{ write, force bool }
@@ -35,6 +44,9 @@ func (s *Space) pin(from copyuser.Addr, n uint64, flags gup) (*copyuser.Pin, err
 		return nil, rule.PinRange
 	}
 	start, end := from.PageDown(), last.PageDown()+copyuser.PageSize
+	if uint64(end-start) > memory {
+		return nil, rule.UmemNoMemory
+	}
 	at := start
 	for _, m := range s.mappings(start, end) {
 		if m.start > at {

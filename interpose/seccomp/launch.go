@@ -102,6 +102,14 @@ func (p *Launched) Go() error {
 	return nil
 }
 
+// Stop ends the launcher of a program that shall not be executed. The listener is the
+// caller's to close.
+func (p *Launched) Stop() {
+	unix.Close(p.socket)
+	_ = p.Process.Kill()
+	_, _ = p.Process.Wait()
+}
+
 // abandon ends what did not start, and returns the reason.
 func (p *Launched) abandon(msg []byte, err error) error {
 	unix.Close(p.socket)
@@ -140,6 +148,9 @@ func start(spec Spec, args launcherArgs, socket int) (*os.Process, error) {
 		Env:   env,
 		Files: append(files, uintptr(socket)),
 	})
+	if err == unix.EBADF {
+		return nil, fmt.Errorf("descriptor %d is inherited, but the limit of descriptors (ulimit -n) is lower", len(files)-1)
+	}
 	if err != nil {
 		return nil, &os.PathError{Op: "fork/exec", Path: argv[0], Err: err}
 	}

@@ -51,7 +51,7 @@ var (
 	missingListener = &Missing{
 		What: "this process is already under a seccomp filter that has a listener",
 		Need: "a process tree with no listener, of which the kernel allows one",
-		Get:  "start it outside of the other supervisor (another run, a container runtime's notifier); " + inContainer,
+		Get:  "start it outside of the other supervisor (another run, a container runtime's notifier)",
 	}
 	missingPtraceScope = &Missing{
 		What: "kernel.yama.ptrace_scope is 3: no process may reach another's memory",

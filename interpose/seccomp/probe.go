@@ -146,6 +146,8 @@ func Reach(pid int) error {
 		return f.Close()
 	case errors.Is(err, os.ErrNotExist), errors.Is(err, unix.ESRCH):
 		return unix.ESRCH
+	case !errors.Is(err, os.ErrPermission):
+		return err
 	}
 	if ptraceScope() == "1" {
 		return missingAncestor
