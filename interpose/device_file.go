@@ -67,23 +67,8 @@ func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f
 	if f.fd, err = sparseFile(filepath.Base(node)); err != nil {
 		return nil, -1, err
 	}
-	defer func() {
-		if err != nil {
-			unix.Close(f.fd)
-		}
-	}()
-	var st unix.Stat_t
-	if err = unix.Fstat(f.fd, &st); err != nil {
-		return nil, -1, err
-	}
-	f.at = inodeOf(&st)
-	again := "/proc/self/fd/" + strconv.Itoa(f.fd)
-	wd, err := s.closes.watch(again, f, unix.IN_CLOSE)
-	if err != nil {
-		return nil, -1, err
-	}
-	if open, err = unix.Open(again, flags&(unix.O_ACCMODE|unix.O_NONBLOCK)|unix.O_CLOEXEC, 0); err != nil {
-		s.closes.unwatch(wd)
+	if open, err = f.hand(flags); err != nil {
+		unix.Close(f.fd)
 		return nil, -1, err
 	}
 	// A write() that is not trapped shall not seem to succeed: there is no room
@@ -92,6 +77,25 @@ func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f
 	_, _ = unix.Seek(open, last, unix.SEEK_SET)
 	s.files.add(f.at, f)
 	return f, open, nil
+}
+
+// hand opens the sparse file once more, for the program, and looks out for the last close
+// of what that gives.
+func (f *deviceFile) hand(flags int) (open int, err error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(f.fd, &st); err != nil {
+		return -1, err
+	}
+	f.at = inodeOf(&st)
+	again := "/proc/self/fd/" + strconv.Itoa(f.fd)
+	wd, err := f.s.closes.watch(again, f, unix.IN_CLOSE)
+	if err != nil {
+		return -1, err
+	}
+	if open, err = unix.Open(again, flags&(unix.O_ACCMODE|unix.O_NONBLOCK)|unix.O_CLOEXEC, 0); err != nil {
+		f.s.closes.unwatch(wd)
+	}
+	return open, err
 }
 
 // sparseFile makes a file in memory, whose length no program can change: pages that
