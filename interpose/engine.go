@@ -128,8 +128,8 @@ func (e *engine) look() (rang bool) {
 // has happened.
 var rests = []struct{ after, rest time.Duration }{
 	{time.Minute, 100 * time.Millisecond},
-	{10 * time.Second, 20 * time.Millisecond},
-	{time.Second, 5 * time.Millisecond},
+	{10 * time.Second, 50 * time.Millisecond},
+	{time.Second, 10 * time.Millisecond},
 	{100 * time.Millisecond, 500 * time.Microsecond},
 	{10 * time.Millisecond, 100 * time.Microsecond},
 	{0, 20 * time.Microsecond},
