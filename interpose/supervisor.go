@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"uverbsim/interpose/seccomp"
 	"uverbsim/interpose/sysfs"
@@ -55,8 +54,7 @@ type Supervisor struct {
 	clientsMu sync.Mutex
 	clients   map[int]*client // by TGID
 
-	serving sync.WaitGroup // sessions and exits of clients
-	closing atomic.Bool
+	serving sync.WaitGroup // sessions, exits of clients, closes
 }
 
 // New returns a Supervisor, with the twin of /sys written and the devices going.
@@ -91,7 +89,6 @@ func New(cfg Config) (*Supervisor, error) {
 // Close ends the Supervisor, when no program that it serves is left. The error
 // says what programs have left in the machine.
 func (s *Supervisor) Close() error {
-	s.closing.Store(true)
 	s.serving.Wait()
 	s.closes.drain()
 	err := s.books()
