@@ -200,6 +200,9 @@ func TestRefused(t *testing.T) {
 		{[]string{"run", "--device", "mlx5,profile=x", "--", "true"}, "--device mlx5,profile=x: profile=x: one of recorded, connectx6dx, small"},
 		{[]string{"run", "--kernel", "2.4", "--", "true"}, "--kernel 2.4: one of 6.1, 6.12"},
 		{[]string{"run", "--record", "/no/such/directory/file", "--", "true"}, "open /no/such/directory/file: no such file or directory"},
+		{[]string{"run", "--passthrough", "--", "true"}, "--passthrough only watches: it wants --strace or --record"},
+		{[]string{"run", "--memlock", "64X", "--", "true"}, "--memlock 64X: a number of bytes, as 65536 or 64K, or unlimited"},
+		{[]string{"serve", plain}, plain + " is there, and no socket"},
 		{[]string{"run", "--check", "true"}, "--check takes no program"},
 	} {
 		r := u.run(t, test.args)
@@ -226,7 +229,7 @@ func TestPassthrough(t *testing.T) {
 			bare.SysProcAttr = &syscall.SysProcAttr{Credential: u.cred}
 			bare.Dir = "/"
 			_ = bare.Run()
-			r := u.run(t, []string{"run", "--passthrough", "--", program})
+			r := u.run(t, []string{"run", "--passthrough", "--strace", "--", program})
 			require.Equal(t, bare.ProcessState.ExitCode(), r.status.ExitStatus(), "%s", r)
 			require.Equal(t, out.String(), r.stdout)
 			require.Equal(t, errs.String(), r.stderr)
