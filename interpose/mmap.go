@@ -60,12 +60,16 @@ func (cl *client) mapFile(c *call, f *deviceFile, length uint64, prot, flags int
 }
 
 // pagesAt returns the pages of an area of the machine, all of which are there, and
-// whether they are the device's and cannot be pinned.
+// whether they are the device's and cannot be pinned. There are none if the process has
+// been killed meanwhile.
 func (cl *client) pagesAt(at copyuser.Addr) (pages []*copyuser.Page, io bool) {
 	mm := cl.space()
 	mm.MmapReadLock(nil)
 	defer mm.MmapReadUnlock(nil)
 	area := mm.Find(at)
+	if area == nil {
+		return nil, false
+	}
 	for i := range area.Pages() {
 		pages = append(pages, area.PageAt(i))
 	}
