@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 	"syscall"
+	"time"
 
 	"uverbsim/rule"
 	"uverbsim/sim_test/player"
@@ -38,6 +39,7 @@ type result struct {
 	Case       int // as in the order
 	Passed     bool
 	Unplayable bool
+	Stuck      bool
 	Text       string // of one that did not pass
 }
 
@@ -126,6 +128,10 @@ func (c *control) ask(q request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	r := <-w
-	return r.Text, r.err()
+	select {
+	case r := <-w:
+		return r.Text, r.err()
+	case <-time.After(3 * patience):
+		return "", fmt.Errorf("the machine does not answer request %d, %s", q.ID, q.Op)
+	}
 }
