@@ -37,7 +37,6 @@ type outcome uint8
 const (
 	goesOn   outcome = iota // the kernel does it
 	returns                 // value, or errno if that is not 0
-	answered                // it has been already
 )
 
 func value(v int64) answer          { return answer{how: returns, value: v} }
@@ -98,7 +97,6 @@ func (c *call) answer() {
 func (c *call) send(a answer) {
 	var err error
 	switch {
-	case a.how == answered:
 	case a.how == goesOn:
 		err = c.l.Continue(c.ID)
 	case a.errno != 0:

@@ -163,7 +163,10 @@ func (l *Listener) AddFD(id uint64, fd int, cloexec bool, setfd int) (int, error
 // call with its number, in one step: a task killed meanwhile has either both or
 // nothing. Linux 5.14 has it; before, AddFD and Send are called.
 //
-// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered.
+// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered. A signal
+// that comes to this thread meanwhile can end the call with 0 and no descriptor:
+// the kernel counts it as answered before the descriptor is there. Who may get
+// signals, as every thread of a Go program may, calls AddFD and Send.
 func (l *Listener) AddFDSend(id uint64, fd int, cloexec bool) (int, error) {
 	a := notifAddFD{id: id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(fd), newfdFlags: closeOnExec(cloexec)}
 	n, err := l.addFD(a)
