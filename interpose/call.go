@@ -35,8 +35,8 @@ type answer struct {
 type outcome uint8
 
 const (
-	goesOn   outcome = iota // the kernel does it
-	returns                 // value, or errno if that is not 0
+	goesOn  outcome = iota // the kernel does it
+	returns                // value, or errno if that is not 0
 )
 
 func value(v int64) answer          { return answer{how: returns, value: v} }

@@ -39,7 +39,6 @@ type result struct {
 	Case       int // as in the order
 	Passed     bool
 	Unplayable bool
-	Stuck      bool
 	Text       string // of one that did not pass
 }
 

@@ -273,35 +273,16 @@ func TestCorpus(t *testing.T) {
 			cases, err := casefile.ReadFile(name)
 			require.NoError(t, err)
 			for _, g := range groups(t, cases) {
-				left := playGroup(t, file, cases, g.first, order{File: name, Cases: g.cases, Repeat: 2}, true)
-				if len(left) > 0 {
-					t.Logf("%s: %d cases, from %s on, did not come to an end, and are played once more", file, len(left), cases[left[0]].Name)
-					playGroup(t, file, cases, g.first, order{File: name, Cases: left, Repeat: 2}, false)
+				s := boot(t, g.first)
+				status := s.play(t, order{File: name, Cases: g.cases, Repeat: 2})
+				for _, i := range g.cases {
+					s.judge(t, file, cases[i], s.results[i])
 				}
+				require.Equal(t, syscall.WaitStatus(0), status, "killed by itself: a case does not come to its end")
+				s.close(t)
 			}
 		})
 	}
-}
-
-// playGroup plays cases on a machine of their own. If it may, it leaves those that did
-// not come to an end, and returns them: seldom, on a machine with much else to do, a
-// player waits for an answer that does not come.
-func playGroup(t *testing.T, file string, cases []*casefile.Case, first *casefile.Case, o order, leave bool) (left []int) {
-	t.Helper()
-	s := boot(t, first)
-	status := s.play(t, o)
-	for _, i := range o.Cases {
-		if r := s.results[i]; leave && (r == nil || r.Stuck) {
-			left = append(left, i)
-		} else {
-			s.judge(t, file, cases[i], r)
-		}
-	}
-	if len(left) == 0 {
-		require.Equal(t, syscall.WaitStatus(0), status, "killed by itself: a case does not come to its end")
-	}
-	s.close(t)
-	return left
 }
 
 // judge holds a result to what is expected of the case.

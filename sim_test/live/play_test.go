@@ -41,7 +41,7 @@ func play(in io.Reader, out io.Writer) error {
 	t := &target{dev, newControl(dec, out)}
 	for _, i := range o.Cases {
 		r := player.Play(t, cases[i], player.Options{Repeat: o.Repeat, Timeout: patience})
-		res := &result{Case: i, Passed: r.Passed(), Stuck: errors.Is(r.Err, player.ErrStuck)}
+		res := &result{Case: i, Passed: r.Passed()}
 		var not *player.Unplayable
 		res.Unplayable = errors.As(r.Err, &not)
 		if !res.Passed {
@@ -50,7 +50,7 @@ func play(in io.Reader, out io.Writer) error {
 		if _, err := t.control.ask(request{Op: "result", Result: res}); err != nil {
 			return err
 		}
-		if res.Stuck {
+		if errors.Is(r.Err, player.ErrStuck) {
 			return unix.Kill(0, unix.SIGKILL) // with the agents, of which one is in a call
 		}
 	}
