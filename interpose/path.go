@@ -189,9 +189,7 @@ func (c *call) openat2() answer {
 	return c.openat(int32(c.Args[0]), c.Args[1], binary.LittleEndian.Uint64(how[:]))
 }
 
-// give ends the call with a descriptor for the program. It takes two steps: of the one
-// that does both, a signal to this thread, as the Go scheduler sends them, can leave the
-// answer 0 and no descriptor.
+// give ends the call with a descriptor for the program.
 func (c *call) give(fd int, cloexec bool) answer {
 	n, err := c.l.AddFD(c.ID, fd, cloexec, -1)
 	if err != nil {

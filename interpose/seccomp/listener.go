@@ -160,20 +160,16 @@ func (l *Listener) AddFD(id uint64, fd int, cloexec bool, setfd int) (int, error
 }
 
 // AddFDSend gives the task a descriptor of the open file fd and answers the
-// call with its number, in one step: a task killed meanwhile has either both or
-// nothing. Linux 5.14 has it; before, AddFD and Send are called.
+// call with its number.
 //
-// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered. A signal
-// that comes to this thread meanwhile can end the call with 0 and no descriptor:
-// the kernel counts it as answered before the descriptor is there. Who may get
-// signals, as every thread of a Go program may, calls AddFD and Send.
+// It takes two steps. Of the kernel's one step for both (SECCOMP_ADDFD_FLAG_SEND)
+// a signal to this thread, as the Go scheduler sends them, can leave an answer of
+// 0 and no descriptor.
+//
+// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered.
 func (l *Listener) AddFDSend(id uint64, fd int, cloexec bool) (int, error) {
-	a := notifAddFD{id: id, flags: unix.SECCOMP_ADDFD_FLAG_SEND, srcfd: uint32(fd), newfdFlags: closeOnExec(cloexec)}
-	n, err := l.addFD(a)
-	if err != unix.EINVAL {
-		return n, err
-	}
-	if n, err = l.AddFD(id, fd, cloexec, -1); err != nil {
+	n, err := l.AddFD(id, fd, cloexec, -1)
+	if err != nil {
 		return n, err
 	}
 	return n, l.Send(id, int64(n), 0)
