@@ -29,9 +29,13 @@ const greetLimit = 20 * time.Second
 func startAgent() (_ *agent, err error) {
 	a := &agent{nextThread: firstThread, nextChild: firstChild}
 	a.cmd = exec.Command("/proc/self/exe")
-	// The runtime shall not interrupt threads that serve, nor run out of
-	// processors while all of them wait in a call.
-	a.cmd.Env = append(os.Environ(), agentEnv+"="+roleFirst, "GODEBUG=asyncpreemptoff=1", "GOMAXPROCS="+strconv.Itoa(2*lanes))
+	a.cmd.Env = append(os.Environ(), agentEnv+"="+roleFirst,
+		// The runtime shall not interrupt threads that serve, nor run out of
+		// processors while all of them wait in a call.
+		"GODEBUG=asyncpreemptoff=1", "GOMAXPROCS="+strconv.Itoa(2*lanes),
+		// Nor shall the C library open a file, which would take a descriptor
+		// of the case's: a new thread counts the processors for its arenas.
+		"MALLOC_ARENA_MAX=1")
 	defer func() {
 		for _, f := range a.cmd.ExtraFiles {
 			f.Close()
