@@ -154,8 +154,9 @@ func (e *engine) run() {
 			last = now
 			continue
 		}
-		if e.roused.Swap(false) {
+		if e.roused.Swap(false) { // since the look, it may be
 			last = now
+			continue
 		}
 		switch rest, ever := e.rest(now.Sub(last)); {
 		case !ever:

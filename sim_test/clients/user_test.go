@@ -81,6 +81,8 @@ type job struct {
 	out  output
 	err  output
 	late bool
+	// where its threads were when it was late
+	where string
 }
 
 // output is what a command prints, which may be read meanwhile.
@@ -127,7 +129,8 @@ func (u user) start(t *testing.T, args []string, options ...option) *job {
 	j.cmd.Stdout, j.cmd.Stderr = &j.out, &j.err
 	j.cmd.Cancel = func() error {
 		j.late = true
-		return syscall.Kill(-j.cmd.Process.Pid, syscall.SIGKILL)
+		j.where = endStuck(j.cmd.Process.Pid)
+		return nil
 	}
 	j.cmd.WaitDelay = 5 * time.Second
 	for _, o := range options {
@@ -152,7 +155,7 @@ func (j *job) wait() result {
 	<-j.done
 	r := result{j.args, j.out.String(), j.err.String(), j.cmd.ProcessState.Sys().(syscall.WaitStatus)}
 	if j.late {
-		j.t.Fatalf("did not end:\n%s", r)
+		j.t.Fatalf("did not end:\n%s--- threads\n%s", r, j.where)
 	}
 	return r
 }
