@@ -19,25 +19,34 @@ func ioctl(task *process.Task, filp *process.File, cmd uint32, arg copyuser.Addr
 	defer t.Enter(trace.Uverbs, "ib_uverbs_ioctl").Leave()
 	f := filp.Private.(*File)
 	if cmd != spec.RDMA_VERBS_IOCTL {
+		if cmd == BatchIoctl && f.Device.machine.batch {
+			return f.batch(task, arg)
+		}
 		return 0, refuse(t, rule.CmdUnknown)
 	}
+	return 0, f.call(task, arg)
+}
+
+// call makes a call with a bundle that it borrows.
+func (f *File) call(task *process.Task, arg copyuser.Addr) error {
 	b := f.getBundle(task)
 	err := f.ioctl(b, arg)
 	f.putBundle(b)
 	if err != nil {
-		return 0, refuse(t, err)
+		return refuse(task.Trace, err)
 	}
-	return 0, nil
+	return nil
 }
 
 // refuse reports the rule that refused the call.
 func refuse(t *trace.Task, err error) error {
-	if t != nil {
-		name := err.Error()
-		if r, ok := err.(*rule.Rule); ok {
-			name = r.ID
-		}
-		t.Note(trace.Refuse, name, uint64(rule.Errno(err)), 0, 0)
+	if t == nil {
+		return err
+	}
+	if r, ok := err.(*rule.Rule); ok {
+		t.Note(trace.Refuse, r.ID, uint64(r.Errno), 0, 0)
+	} else {
+		t.Note(trace.Refuse, err.Error(), uint64(rule.Errno(err)), 0, 0)
 	}
 	return err
 }

@@ -61,11 +61,11 @@ func (b *Bundle) tracedSetAttr(t *trace.Task, i int) error {
 	attrKey := spec.KeyAttr(u.id())
 	elm := b.file.Device.API.radix.Lookup(b.priv.methodKey | attrKey)
 	if elm == nil {
-		t.Note(trace.Attr, "unknown", uint64(u.id()), uint64(u.len()), uint64(i))
+		t.NoteAttr("unknown", nil, uint64(u.id()), uint64(u.len()), uint64(i))
 		return b.setAttr(i)
 	}
 	t.Note(trace.Node, "attribute", uint64(b.priv.methodKey|attrKey), 0, uint64(attrKey))
-	t.Note(trace.Attr, elm.Attr.Name, uint64(u.id()), uint64(u.len()), uint64(i))
+	t.NoteAttr(elm.Attr.Name, elm.Attr, uint64(u.id()), uint64(u.len()), uint64(i))
 	if b.present>>spec.BkeyAttr(attrKey)&1 == 0 {
 		defer t.EnterInlined(trace.Uverbs, "uverbs_process_attr").Leave()
 	}

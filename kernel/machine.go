@@ -28,6 +28,7 @@ type Machine struct {
 	kernel *spec.Kernel
 
 	exclusiveNetNS bool // ib_devices_shared_netns is off
+	batch          bool // see ExperimentalBatch
 
 	mu    sync.Mutex
 	nodes [maxDevices]*node
@@ -118,6 +119,7 @@ func (m *Machine) Unregister(task *process.Task, d *Device) {
 		return
 	}
 	d.put()
+	t.Flush()
 	<-d.comp
 }
 

@@ -36,6 +36,9 @@ func (s *srcu) ReadLock(t *trace.Task) uint32 {
 
 // ReadUnlock leaves (srcu_read_unlock).
 func (s *srcu) ReadUnlock(t *trace.Task, key uint32) {
+	if s.waiting.Load() != 0 {
+		t.Flush()
+	}
 	if s.readers[key].Add(-1) == 0 && s.waiting.Load() != 0 {
 		s.empty.Lock()
 		s.cond.Broadcast()

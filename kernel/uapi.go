@@ -81,6 +81,7 @@ func (m *WriteMethod) Run(b *Bundle) error {
 // models uverbs_alloc_api.
 func NewAPI(dev *core.Device, coreDefs, driverDefs Definitions) (*API, error) {
 	api := &API{DriverID: dev.DriverID}
+	coreDefs.Spec = dev.Kernel.Declared(spec.RDMA_DRIVER_UNKNOWN, coreDefs.Spec)
 	driverDefs.Spec = dev.Kernel.Declared(dev.DriverID, driverDefs.Spec)
 	if err := api.merge(dev, &coreDefs, false); err != nil {
 		return nil, err

@@ -56,6 +56,7 @@ func (q *WaitQueue) next() <-chan struct{} {
 // ERESTARTSYS when a signal comes first.
 func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func() bool) error {
 	for !condition() {
+		t.Trace.Flush()
 		wake := q.next()
 		if condition() {
 			break
@@ -75,6 +76,7 @@ func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func() bool) error
 // signals come.
 func (t *Task) WaitEvent(q *WaitQueue, condition func() bool) {
 	for !condition() {
+		t.Trace.Flush()
 		wake := q.next()
 		if condition() {
 			break

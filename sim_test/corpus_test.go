@@ -67,7 +67,7 @@ func TestCorpus(t *testing.T) {
 				t.Run(c.Name, func(t *testing.T) {
 					t.Parallel()
 					r := player.Play(new(model.Model), c, player.Options{Repeat: repeat()})
-					shown.note(f.name+"/"+c.Name, r)
+					shown.note(f.name, r)
 					if !r.Passed() {
 						t.Error(text(t, f.name, r))
 					}

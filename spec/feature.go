@@ -44,7 +44,7 @@ type FeatureInfo struct {
 	// of the sources that no recording shows.
 	Cases []string
 
-	// Declares are the parts of drivers' definitions that come with it.
+	// Declares are the parts of definitions that come with it.
 	Declares []Declared
 
 	// Headers are the enumerators and structs that come with it in the UAPI's
@@ -54,10 +54,11 @@ type FeatureInfo struct {
 	Headers []string
 }
 
-// Declared names a part of a driver's definitions: an object, a method of it,
-// or an attribute of that. Method and Attr are -1 where none is meant.
+// Declared names a part of a driver's definitions, or of the core's: an object,
+// a method of it, or an attribute of that. Method and Attr are -1 where none is
+// meant.
 type Declared struct {
-	Driver               uint32 // a RDMA_DRIVER_ constant
+	Driver               uint32 // a RDMA_DRIVER_ constant, RDMA_DRIVER_UNKNOWN for the core
 	Object, Method, Attr int
 }
 

@@ -16,11 +16,14 @@ var lists = []struct {
 	name string
 	defs func() []Definition
 }{
-	{"core", Core},
-	{"mlx5", MLX5},
-	{"efa", EFA},
-	{"bnxt_re", BNXT},
+	{"core", core6_12},
+	{"mlx5", func() []Definition { return Linux6_12.Declared(RDMA_DRIVER_MLX5, MLX5()) }},
+	{"efa", func() []Definition { return Linux6_12.Declared(RDMA_DRIVER_EFA, EFA()) }},
+	{"bnxt_re", func() []Definition { return Linux6_12.Declared(RDMA_DRIVER_BNXT_RE, BNXT()) }},
 }
+
+// core6_12 are the core's definitions in the kernel that the facts are of.
+func core6_12() []Definition { return Linux6_12.Declared(RDMA_DRIVER_UNKNOWN, Core()) }
 
 // An object as both the tables and the facts can state it.
 type object struct {
@@ -187,7 +190,7 @@ func TestCounts(t *testing.T) {
 		}
 		return objects, methods, attrs
 	}
-	objects, methods, attrs := count(Core())
+	objects, methods, attrs := count(core6_12())
 	require.EqualValues(t, f.Counts["core"]["objects"], objects)
 	require.EqualValues(t, f.Counts["core"]["ioctl_methods"], methods)
 	require.EqualValues(t, f.Counts["core"]["ioctl_attrs"], attrs)
@@ -294,6 +297,26 @@ func TestFindMethodOfNone(t *testing.T) {
 	// What only extends has no handler.
 	_, m = FindMethod(MLX5(), UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE)
 	require.Nil(t, m)
+}
+
+// everything are the definitions of the core and of all drivers, in the newest
+// kernel.
+func everything() []Definition {
+	return slices.Concat(Core(), MLX5(), EFA(), BNXT())
+}
+
+// TestEverythingHasAName: names.go has the names of all that the tables declare.
+func TestEverythingHasAName(t *testing.T) {
+	const how = "go generate -run names_gen ./spec"
+	for _, d := range everything() {
+		require.NotEmpty(t, d.Object.Name, "object %#x: %s", d.Object.ID, how)
+		for _, m := range d.Object.Methods {
+			require.NotEmpty(t, m.Name, "%s: method %#x: %s", d.Object.Name, m.ID, how)
+			for _, a := range m.Attrs {
+				require.NotEmpty(t, a.Name, "%s: attribute %#x: %s", m.Name, a.ID, how)
+			}
+		}
+	}
 }
 
 // A caller that changes what it got must not change what the next one gets.
@@ -429,7 +452,7 @@ func TestNewerNames(t *testing.T) {
 		}
 		require.Equal(t, value, last, name)
 		require.Equal(t, name, NewerName(k.object, k.method, k.attr))
-		// 6.12 must not have it.
+		// What a table declares is not newer than the tables.
 		_, m := FindMethod(defs, uint16(k.object), uint16(max(k.method, 0)))
 		switch {
 		case k.method == none:

@@ -107,7 +107,8 @@ func (k *Kernel) Definitions(driver uint32) []Definition {
 }
 
 // Declared returns those of a driver's definitions that the kernel has: all,
-// or a list that shares nothing with defs.
+// or a list that shares nothing with defs. RDMA_DRIVER_UNKNOWN stands for the
+// core, whose parts are left out of every driver's definitions too.
 func (k *Kernel) Declared(driver uint32, defs []Definition) []Definition {
 	lacks := map[nameKey]bool{}
 	for _, f := range Features() {
@@ -115,7 +116,7 @@ func (k *Kernel) Declared(driver uint32, defs []Definition) []Definition {
 			continue
 		}
 		for _, d := range f.Info().Declares {
-			if d.Driver == driver {
+			if d.Driver == driver || d.Driver == RDMA_DRIVER_UNKNOWN {
 				lacks[nameKey{d.Object, d.Method, d.Attr}] = true
 			}
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 func TestKernels(t *testing.T) {
-	require.Equal(t, []*Kernel{Linux6_1, Linux6_12}, Kernels())
+	require.Equal(t, []*Kernel{Linux6_1, Linux6_12}, Kernels()[:2])
 	for _, k := range Kernels() {
 		found, ok := KernelByName(k.Name)
 		require.True(t, ok)
@@ -37,13 +37,15 @@ func TestKernelByRelease(t *testing.T) {
 func TestFeaturesOfKernels(t *testing.T) {
 	require.Len(t, Features(), len(features))
 	for _, f := range Features() {
-		_, ok := KernelByName(f.Info().Since)
+		first, ok := KernelByName(f.Info().Since)
 		require.Truef(t, ok, "%v is of no kernel", f)
-		require.True(t, Linux6_12.Has(f), f)
-		require.True(t, (*Kernel)(nil).Has(f), f)
+		for i, k := range Kernels() {
+			require.Equal(t, i >= slices.Index(Kernels(), first), k.Has(f), "%v in %s", f, k.Name)
+		}
+		require.Equal(t, Linux6_12.Has(f), (*Kernel)(nil).Has(f), f)
 		require.False(t, Linux6_1.Has(f), f)
 		require.True(t, Linux6_1.With(f).Has(f), f)
-		require.False(t, Linux6_12.Without(f).Has(f), f)
+		require.False(t, first.Without(f).Has(f), f)
 	}
 	require.False(t, Linux6_1.With(MRAccessFlush).Has(UmemPinByAccess))
 }
@@ -122,7 +124,7 @@ func TestHeadersOf6_1(t *testing.T) {
 		n := 0
 		for _, f := range Features() {
 			for _, h := range f.Info().Headers {
-				if head, many := strings.CutSuffix(h, "*"); name == h || many && strings.HasPrefix(name, head) {
+				if comesWith(name, h) {
 					used[h] = true
 					n++
 				}
@@ -132,9 +134,17 @@ func TestHeadersOf6_1(t *testing.T) {
 	}
 	for _, f := range Features() {
 		for _, h := range f.Info().Headers {
-			require.True(t, used[h], "%v: 6.1 has %s too", f, h)
+			if Linux6_12.Has(f) {
+				require.True(t, used[h], "%v: 6.1 has %s too", f, h)
+			}
 		}
 	}
+}
+
+// comesWith says whether a feature with h among its headers brings that name.
+func comesWith(name, h string) bool {
+	head, many := strings.CutSuffix(h, "*")
+	return name == h || many && strings.HasPrefix(name, head)
 }
 
 // ofIBVerbs says whether an enum is one of include/rdma/ib_verbs.h, which no

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,24 +27,12 @@ type layout struct {
 	Members [][3]any
 }
 
-// The structs inside a union have no name of their own in C.
-var unionMembers = map[string]any{
-	"ib_uverbs_send_wr.rdma":   SendWRRDMA{},
-	"ib_uverbs_send_wr.atomic": SendWRAtomic{},
-	"ib_uverbs_send_wr.ud":     SendWRUD{},
-	"rxe_send_wr.flush":        RxeSendWRFlush{},
-	"rxe_send_wr.rdma":         RxeSendWRRDMA{},
-	"rxe_send_wr.atomic":       RxeSendWRAtomic{},
-	"rxe_send_wr.ud":           RxeSendWRUD{},
-	"rxe_send_wr.mw":           RxeSendWRMW{},
-}
-
 func wireTypes() map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for c, f := range wireStructs {
 		all[c] = reflect.TypeOf(f()).Elem()
 	}
-	for c, v := range unionMembers {
+	for c, v := range unions {
 		all[c] = reflect.TypeOf(v)
 	}
 	return all
@@ -188,7 +177,24 @@ func TestConstantsAreTheHeaders(t *testing.T) {
 	}
 	require.Greater(t, len(want), 900)
 	want["RDMA_VERBS_IOCTL"] = constant.MakeInt64(0xc0181b01).ExactString()
-	require.Empty(t, gocmp.Diff(want, packageConstants(t)), "-header +constant")
+	got := packageConstants(t)
+	for name := range got {
+		if isNewer(name) {
+			delete(got, name)
+		}
+	}
+	require.Empty(t, gocmp.Diff(want, got), "-header +constant")
+}
+
+// isNewer says whether a constant came with a feature that the kernel of the
+// headers lacks.
+func isNewer(name string) bool {
+	for _, f := range Features() {
+		if !Linux6_12.Has(f) && slices.ContainsFunc(f.Info().Headers, func(h string) bool { return comesWith(name, h) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // packageConstants returns the constants of this package that are spelled as
@@ -226,14 +232,21 @@ func TestEnumerators(t *testing.T) {
 		}
 		got := map[string]int64{}
 		for _, e := range Enumerators(enum) {
-			got[e.Name] = int64(e.Value)
+			if !isNewer(e.Name) {
+				got[e.Name] = int64(e.Value)
+			}
 		}
 		require.Equal(t, want, got, enum)
 	}
 	require.Nil(t, Enumerators("enum no_such_enum"))
 	require.Equal(t, "IB_UVERBS_QPT_RAW_PACKET", EnumeratorName("enum ib_uverbs_qp_type", 8))
 	require.Empty(t, EnumeratorName("enum ib_uverbs_qp_type", 7))
-	require.Equal(t, len(loadConstants(t))-1, len(enumerators))
+	headers := loadConstants(t)
+	for enum, es := range enumerators {
+		if headers[enum] == nil {
+			require.False(t, slices.ContainsFunc(es, func(e Enumerator) bool { return !isNewer(e.Name) }), enum)
+		}
+	}
 }
 
 // What the size constants say is what the structs take.

@@ -1,5 +1,7 @@
 package trace
 
+import "time"
+
 // The modules that the modelled functions belong to, as ftrace prints them.
 const (
 	Uverbs = "ib_uverbs"
@@ -17,26 +19,29 @@ const (
 	CopyOut              // copy_to_user, put_user: A address, B bytes wanted, C bytes copied
 	Clear                // clear_user: A address, B bytes wanted, C bytes cleared
 	Node                 // a radix tree node was visited: Name what for, A key, B shift, C slot
-	Attr                 // an attribute is processed: Name its own, A attribute id, B length, C index in the user's order
+	Attr                 // an attribute is processed: Name its own, A attribute id, B length, C index in the user's order, Spec
 	Lock                 // a lock or a semaphore was taken: Name
 	Unlock               // it was released: Name
 	Ref                  // a reference count changed: Name of the object, A its id, B the change as int64
 	Usecnt               // a use count changed: Name of the object, A its id, B the new value as int64
 	Handle               // a handle or descriptor was taken or freed: Name of the object, A its number, B 1 taken, 0 freed
 	Firmware             // a firmware command: Name, A opcode, B status, C syndrome
-	DMA                  // the device wrote to or read from memory: Name what, A address, B length
+	DMA                  // the device read or wrote memory: Name what, A address, B length, C 1 for a write
 	Refuse               // a check refused the call: Name the rule's id
 	Warn                 // a state that the kernel WARNs about: Name the function
 )
 
 // Event is one thing that happened. It is valid only during the call that
-// hands it to a Sink.
+// hands it to a Sink. What a kind does not have is not to be looked at: a Batcher
+// finds there what an earlier event has left.
 type Event struct {
 	Kind    Kind
 	Inlined bool   // Enter and Leave: the compiler inlines this function in the recorded kernels
 	Module  string // Enter and Leave
 	Name    string
 	A, B, C uint64
+	Spec    any           // Attr: the *spec.Attr that the method has for it, nil for an attribute that it does not know
+	Time    time.Duration // when the sink is a Timer: what its clock showed
 }
 
 // Step names a kind of operation that can fail.

@@ -18,6 +18,7 @@ func (m *Mutex) Lock(t *Task) {
 
 // Unlock releases the lock.
 func (m *Mutex) Unlock(t *Task) {
+	t.Flush()
 	m.mu.Unlock()
 	t.Note(Unlock, m.Name, 0, 0, 0)
 }
@@ -49,6 +50,7 @@ func (s *RWSem) TryDownRead(t *Task) bool {
 
 // UpRead releases a shared hold (up_read).
 func (s *RWSem) UpRead(t *Task) {
+	t.Flush()
 	s.mu.RUnlock()
 	t.Note(Unlock, s.Name, 0, 0, 0)
 }
@@ -62,6 +64,7 @@ func (s *RWSem) DownWrite(t *Task) {
 
 // UpWrite releases an exclusive hold (up_write).
 func (s *RWSem) UpWrite(t *Task) {
+	t.Flush()
 	s.mu.Unlock()
 	t.Note(Unlock, s.Name, 1, 0, 0)
 }

@@ -1,9 +1,30 @@
 package trace
 
+import "time"
+
 // Sink receives the events of tasks. A Sink shared by several tasks is called
 // by several goroutines at once.
 type Sink interface {
 	Event(t *Task, e *Event)
+}
+
+// Batcher is a Sink that takes a task's events several at a time, which costs
+// less. A task hands over what it has whenever another task could see that it
+// has come so far: when its outermost function is left, before a lock is taken
+// or released, before a reference or a use count is changed, and where it says
+// so itself (Task.Flush). So what tasks do to one another is told in the order
+// in which they did it.
+type Batcher interface {
+	Sink
+	// Events is Event for each of them in turn. The slice is valid only during
+	// the call.
+	Events(t *Task, events []Event)
+}
+
+// Timer is a Sink that wants to know when an event happened: its clock is read
+// for each of them.
+type Timer interface {
+	Now() time.Duration
 }
 
 // Injector is a Sink that also makes steps fail. Fail is asked before each
@@ -26,10 +47,21 @@ type Task struct {
 
 	stack []call // functions entered and not yet left
 
-	sink  Sink
-	fail  Injector
-	sched Scheduler
+	// The events that a Batcher has yet to be told of; nil for another sink, which
+	// is told of event at once.
+	batch *[batchSize]Event
+	kept  uint
+	event Event
+
+	sink    Sink
+	batcher Batcher
+	timer   Timer
+	fail    Injector
+	sched   Scheduler
 }
+
+// batchSize is how many events a task keeps for a Batcher at most, a power of two.
+const batchSize = 64
 
 // call is a function of the kernel.
 type call struct {
@@ -38,11 +70,16 @@ type call struct {
 }
 
 // NewTask returns a task that reports to sink. Where sink also implements
-// Injector or Scheduler it is asked for those too.
+// Batcher, Timer, Injector or Scheduler it is asked for those too.
 func NewTask(id int, sink Sink) *Task {
 	t := &Task{ID: id, sink: sink}
+	t.batcher, _ = sink.(Batcher)
+	t.timer, _ = sink.(Timer)
 	t.fail, _ = sink.(Injector)
 	t.sched, _ = sink.(Scheduler)
+	if t.batcher != nil {
+		t.batch = new([batchSize]Event)
+	}
 	return t
 }
 
@@ -54,7 +91,7 @@ type Span struct{ t *Task }
 //	defer t.Enter(trace.Uverbs, "alloc_uobj").Leave()
 func (t *Task) Enter(module, name string) Span {
 	if t != nil {
-		t.enter(call{module, name, false})
+		t.enter(module, name, false)
 	}
 	return Span{t}
 }
@@ -63,14 +100,18 @@ func (t *Task) Enter(module, name string) Span {
 // recorded kernels, so that it is absent from their traces.
 func (t *Task) EnterInlined(module, name string) Span {
 	if t != nil {
-		t.enter(call{module, name, true})
+		t.enter(module, name, true)
 	}
 	return Span{t}
 }
 
-func (t *Task) enter(c call) {
-	t.stack = append(t.stack, c)
-	t.sink.Event(t, &Event{Kind: Enter, Module: c.module, Name: c.name, Inlined: c.inlined})
+func (t *Task) enter(module, name string, inlined bool) {
+	t.stack = append(t.stack, call{module, name, inlined})
+	e := t.next()
+	e.Kind, e.Inlined, e.Module, e.Name = Enter, inlined, module, name
+	if t.batch == nil {
+		t.sink.Event(t, e)
+	}
 }
 
 // Leave reports that the function is left.
@@ -82,25 +123,85 @@ func (s Span) Leave() {
 
 func (t *Task) leave() {
 	last := len(t.stack) - 1
-	c := t.stack[last]
+	c := &t.stack[last]
 	t.stack = t.stack[:last]
-	t.sink.Event(t, &Event{Kind: Leave, Module: c.module, Name: c.name, Inlined: c.inlined})
+	e := t.next()
+	e.Kind, e.Inlined, e.Module, e.Name = Leave, c.inlined, c.module, c.name
+	if t.batch == nil {
+		t.sink.Event(t, e)
+	} else if last == 0 {
+		t.Flush()
+	}
 }
 
 // Note reports an event with its three numbers; see Kind for their meaning.
 func (t *Task) Note(k Kind, name string, a, b, c uint64) {
 	if t != nil {
-		t.note(k, name, a, b, c)
+		t.note(k, name, a, b, c, nil)
 	}
 }
 
-func (t *Task) note(k Kind, name string, a, b, c uint64) {
-	t.sink.Event(t, &Event{Kind: k, Name: name, A: a, B: b, C: c})
+// NoteAttr reports an attribute with what the method says of it, a *spec.Attr or nil.
+func (t *Task) NoteAttr(name string, spec any, id, length, index uint64) {
+	if t != nil {
+		t.note(Attr, name, id, length, index, spec)
+	}
+}
+
+func (t *Task) note(k Kind, name string, a, b, c uint64, spec any) {
+	e := t.next()
+	e.Kind, e.Inlined, e.Module, e.Name = k, false, "", name
+	e.A, e.B, e.C = a, b, c
+	if k == Attr {
+		e.Spec = spec
+	}
+	if t.batch == nil {
+		t.sink.Event(t, e)
+	} else if len(t.stack) == 0 {
+		t.Flush()
+	}
+}
+
+// next returns the event that is to be filled in.
+func (t *Task) next() *Event {
+	if t.batch == nil {
+		t.event = Event{}
+		if t.timer != nil {
+			t.event.Time = t.timer.Now()
+		}
+		return &t.event
+	}
+	if t.kept == batchSize {
+		t.Flush()
+	}
+	e := &t.batch[t.kept%batchSize]
+	t.kept++
+	if t.timer != nil {
+		e.Time = t.timer.Now()
+	}
+	return e
+}
+
+// Flush hands over the events that the task has kept. Who is going to wait for
+// something that is no lock calls it before.
+func (t *Task) Flush() {
+	if t != nil && t.kept > 0 {
+		n := t.kept
+		t.kept = 0
+		t.batcher.Events(t, t.batch[:n])
+	}
 }
 
 // Before is a scheduling point: k is about to happen to the thing called name.
 func (t *Task) Before(k Kind, name string) {
-	if t != nil && t.sched != nil {
+	if t != nil {
+		t.before(k, name)
+	}
+}
+
+func (t *Task) before(k Kind, name string) {
+	t.Flush()
+	if t.sched != nil {
 		t.sched.Before(t, k, name)
 	}
 }

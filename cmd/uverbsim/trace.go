@@ -3,12 +3,16 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"uverbsim/casefile"
+	"uverbsim/report/chrome"
 	"uverbsim/report/funcgraph"
+	"uverbsim/report/sequence"
 	"uverbsim/report/tracecase"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
@@ -21,16 +25,28 @@ func newTraceCmd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trace [flags] FILE...",
 		Short: "Play recorded cases and print the kernel's function calls",
-		Long: `Trace plays the cases of each FILE, each on a machine of its own, and prints the
-functions that the modelled kernel calls, as ftrace's function_graph prints
-those of a real kernel: the two can be laid side by side. A line of comment
-stands in front of each case and each step, and one with the answer behind it.
-FILE has one case a line, as JSON; - is the standard input.
+		Long: `Trace plays the cases of each FILE, each on a machine of its own, and prints what
+the modelled kernel does. FILE has one case a line, as JSON; - is the standard
+input. The formats:
 
-The functions that the compiler inlines in the recorded kernels are left out, as
-they are in a real trace, unless --inlined is given.`,
+  ftrace  the functions, as ftrace's function_graph prints those of a real kernel,
+          so that the two can be laid side by side, with lines of comment for the
+          case, its steps and their answers (the default)
+  json    every event, step and answer, one JSON object a line; --json is the same
+  chrome  the Trace Event Format, for https://ui.perfetto.dev and chrome://tracing
+  svg     one case as a sequence diagram
+
+Functions that the compiler inlines in the recorded kernels are left out of ftrace
+and chrome, as they are in a real trace, unless --inlined is given; what happens
+inside of functions (copies, tree nodes, attributes, firmware commands) is left out
+of ftrace unless --notes is given.
+
+The model has no clock. The times in chrome are the events' places in the trace, a
+microsecond for each, unless --clock real is given.`,
 		Example: `  uverbsim trace --only cq/create-destroy sim_test/corpus/linux-6.12-rxe.jsonl
-  uverbsim trace --only cq/create-destroy --notes --inlined sim_test/corpus/linux-6.12-rxe.jsonl`,
+  uverbsim trace --only cq/create-destroy --step 2 --notes --inlined sim_test/corpus/linux-6.12-rxe.jsonl
+  uverbsim trace --only cq/create-destroy --format chrome sim_test/corpus/linux-6.12-rxe.jsonl > cq.json
+  uverbsim trace --only cq/create-destroy --format svg sim_test/corpus/linux-6.12-rxe.jsonl > cq.svg`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, files []string) error { return tr.run(cmd, files) },
 	}
@@ -38,17 +54,83 @@ they are in a real trace, unless --inlined is given.`,
 	f.StringSliceVar(&tr.only, "only", nil, "only cases whose names begin with one of these prefixes")
 	f.StringVar(&tr.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
 	f.StringVar(&tr.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
-	f.BoolVar(&tr.notes, "notes", false, "add copies, tree nodes, attributes, handles, firmware commands, DMA and refusals")
-	f.BoolVar(&tr.locks, "locks", false, "add locks, references and use counts to the notes")
-	f.BoolVar(&tr.inlined, "inlined", false, "add the functions that the compiler inlines")
-	f.BoolVar(&tr.json, "json", false, "print everything as JSON, one object a line")
+	f.StringVar(&tr.format, "format", "ftrace", "print in this format: "+formatNames())
+	f.IntSliceVar(&tr.steps, "step", nil, "only these steps, counted from 0")
+	f.BoolVar(&tr.notes, "notes", false, "ftrace: add copies, tree nodes, attributes, handles, firmware commands, DMA and refusals")
+	f.BoolVar(&tr.locks, "locks", false, "ftrace, svg: add locks, references and use counts, and the notes")
+	f.BoolVar(&tr.inlined, "inlined", false, "ftrace, chrome: add the functions that the compiler inlines")
+	f.IntVar(&tr.rows, "rows", sequence.DefaultRows, "svg: how many rows the diagram may have")
+	f.StringVar(&tr.clock, "clock", "logical", "chrome: logical, a microsecond for each event, or real")
+	f.BoolVar(&tr.json, "json", false, "the same as --format json")
 	return cmd
 }
 
 // tracer are the flags of trace.
 type tracer struct {
 	replayer
+	format                string
+	steps                 []int
 	notes, locks, inlined bool
+	rows                  int
+	clock                 string
+}
+
+// traceFormats are the formats of trace.
+var traceFormats = []struct {
+	name string
+	// printer makes a printer to w.
+	printer func(tr *tracer, w io.Writer) tracecase.Printer
+}{
+	{"ftrace", func(tr *tracer, w io.Writer) tracecase.Printer {
+		return tracecase.Text(w, funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined})
+	}},
+	{"json", func(_ *tracer, w io.Writer) tracecase.Printer { return tracecase.JSON(w) }},
+	{"chrome", func(tr *tracer, w io.Writer) tracecase.Printer {
+		opts := chrome.Options{NoInlined: !tr.inlined}
+		if tr.clock == "real" {
+			opts.Clock = stopwatch()
+		}
+		return tracecase.Chrome(w, opts)
+	}},
+	{"svg", func(tr *tracer, w io.Writer) tracecase.Printer {
+		return tracecase.Sequence(w, sequence.Options{Locks: tr.locks, Rows: tr.rows})
+	}},
+}
+
+// stopwatch returns a clock that begins now.
+func stopwatch() func() time.Duration {
+	begun := time.Now()
+	return func() time.Duration { return time.Since(begun) }
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range traceFormats {
+		names = append(names, f.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// printer returns the printer that the flags ask for.
+func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
+	if tr.json {
+		if tr.format != "ftrace" && tr.format != "json" {
+			return nil, fmt.Errorf("--json and --format %s: one of the two", tr.format)
+		}
+		tr.format = "json"
+	}
+	if tr.clock != "logical" && tr.clock != "real" {
+		return nil, fmt.Errorf("--clock %s: logical or real", tr.clock)
+	}
+	if tr.rows < 1 {
+		return nil, fmt.Errorf("--rows %d: a number from 1 on", tr.rows)
+	}
+	for _, f := range traceFormats {
+		if f.name == tr.format {
+			return f.printer(tr, w), nil
+		}
+	}
+	return nil, fmt.Errorf("--format %s: one of %s", tr.format, formatNames())
 }
 
 func (tr *tracer) run(cmd *cobra.Command, files []string) error {
@@ -56,17 +138,31 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	p, err := tr.printer(out)
+	if err != nil {
+		return err
+	}
 	cases, _, err := tr.read(cmd.InOrStdin(), files)
 	if err != nil {
 		return err
 	}
-	if len(cases) == 0 {
+	switch {
+	case len(cases) == 0:
 		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(tr.only, " or "))
+	case tr.format == "svg" && len(cases) > 1:
+		return fmt.Errorf("--format svg draws one case, and there are %d, %s and %s among them: choose one by --only",
+			len(cases), cases[0].Name, cases[1].Name)
 	}
-	out := bufio.NewWriter(cmd.OutOrStdout())
-	p := tracecase.Text(out, funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined})
-	if tr.json {
-		p = tracecase.JSON(out)
+	for _, c := range cases {
+		for _, step := range tr.steps {
+			if step < 0 || step >= len(c.Steps) {
+				return fmt.Errorf("--step %d: case %s has the steps 0 to %d", step, c.Name, len(c.Steps)-1)
+			}
+		}
+	}
+	if len(tr.steps) > 0 {
+		p = tracecase.Only(p, tr.steps...)
 	}
 	for _, c := range cases {
 		if err := traceCase(p, k, c); err != nil {
@@ -75,6 +171,9 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 		if err := p.Err(); err != nil {
 			return err
 		}
+	}
+	if err := p.Close(); err != nil {
+		return err
 	}
 	return out.Flush()
 }

@@ -55,9 +55,9 @@ type Config struct {
 	// Clock is the adapter's free-running counter, which users can map and
 	// completions are stamped with. Nil counts how often it was read.
 	Clock func() uint64
-	// Trace is the thread that the driver's work at probe time and the adapter's
-	// own (DMA) are reported under; nil reports nothing.
-	Trace *trace.Task
+	// Trace is the thread that the driver's work at probe time is reported under, and
+	// DMA the one of the adapter's own work; nil reports nothing.
+	Trace, DMA *trace.Task
 }
 
 // withDefaults fills in what is zero.
@@ -163,7 +163,7 @@ func New(m *kernel.Machine, cfg Config) (*Device, error) {
 	taken, keys := cfg.leftOut()
 	d.mkeyVar.Store(uint32(keys))
 	d.HW = hw.New(hw.Config{Profile: cfg.Profile, Bus: d.Bus, BAR: d.bar, Interrupt: d.interrupt, Clock: cfg.Clock,
-		Trace: cfg.Trace, Fabric: cfg.Fabric, Taken: taken})
+		Trace: cfg.DMA, Fabric: cfg.Fabric, Taken: taken})
 	d.HW.PortUp(!cfg.NoCarrier)
 	d.carrier.Store(!cfg.NoCarrier)
 	d.bar.hw = d.HW

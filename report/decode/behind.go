@@ -25,7 +25,7 @@ func init() {
 // list is an array of items of a C type, up to the end of the buffer.
 func list(name, item string) func(*Value, []byte) ([]Field, []byte) {
 	return func(_ *Value, b []byte) ([]Field, []byte) {
-		return []Field{{name, items(item, "", b)}}, nil
+		return []Field{{Name: name, Value: items(item, "", b)}}, nil
 	}
 }
 
@@ -41,8 +41,8 @@ func requests(name, item string) func(*Value, []byte) ([]Field, []byte) {
 		}
 		wrs, sges := b[:int(n)*size], b[int(n)*size:]
 		return []Field{
-			{name, array(int(n), wrs, func(b []byte) Value { return StructOf(item, b) })},
-			{"sge", items("struct ib_uverbs_sge", "", sges)},
+			{Name: name, Value: array(int(n), wrs, func(b []byte) Value { return StructOf(item, b) })},
+			{Name: "sge", Value: items("struct ib_uverbs_sge", "", sges)},
 		}, nil
 	}
 }
@@ -80,7 +80,7 @@ func flowSpecs(_ *Value, b []byte) ([]Field, []byte) {
 		v.Items = append(v.Items, StructOf(c, b[:size]))
 		b = b[size:]
 	}
-	return []Field{{"flow_specs", v}}, b
+	return []Field{{Name: "flow_specs", Value: v}}, b
 }
 
 // flowSpecType is a value of enum ib_flow_spec_type, which may have the bit

@@ -90,13 +90,13 @@ func Command(word uint32) Value {
 // drivers/infiniband/core/uverbs_ioctl.c.
 func (d *Ioctl) header(h *spec.IoctlHdr) {
 	if int(h.Length) != spec.IoctlHdrSize+int(h.NumAttrs)*spec.IoctlAttrSize {
-		d.Odd = append(d.Odd, Field{"length", number(Number, uint64(h.Length))})
+		d.Odd = append(d.Odd, Field{Name: "length", Value: number(Number, uint64(h.Length))})
 	}
 	if h.Reserved1 != 0 {
-		d.Odd = append(d.Odd, Field{"reserved1", number(Hex, h.Reserved1)})
+		d.Odd = append(d.Odd, Field{Name: "reserved1", Value: number(Hex, h.Reserved1)})
 	}
 	if h.Reserved2 != 0 {
-		d.Odd = append(d.Odd, Field{"reserved2", number(Hex, uint64(h.Reserved2))})
+		d.Odd = append(d.Odd, Field{Name: "reserved2", Value: number(Hex, uint64(h.Reserved2))})
 	}
 }
 
@@ -234,16 +234,16 @@ func (d *Attr) unknown(a *watch.Attr) {
 // uverbs_set_attr, drivers/infiniband/core/uverbs_ioctl.c.
 func (d *Attr) odd(a *watch.Attr) {
 	if f := a.Flags &^ (spec.UVERBS_ATTR_F_MANDATORY | spec.UVERBS_ATTR_F_VALID_OUTPUT); f != 0 {
-		d.Odd = append(d.Odd, Field{"flags", number(Hex, uint64(f))})
+		d.Odd = append(d.Odd, Field{Name: "flags", Value: number(Hex, uint64(f))})
 	}
 	reserved := a.AttrData
 	if a.Spec != nil && a.Spec.Type == spec.TypeEnumIn {
 		reserved = uint16(a.EnumReserved())
 	}
 	if reserved != 0 {
-		d.Odd = append(d.Odd, Field{"reserved", number(Hex, uint64(reserved))})
+		d.Odd = append(d.Odd, Field{Name: "reserved", Value: number(Hex, uint64(reserved))})
 	}
 	if a.Spec != nil && a.Spec.IsObject() && a.Len != 0 {
-		d.Odd = append(d.Odd, Field{"len", number(Number, uint64(a.Len))})
+		d.Odd = append(d.Odd, Field{Name: "len", Value: number(Number, uint64(a.Len))})
 	}
 }

@@ -46,11 +46,11 @@ func structOf(ctype string, typ reflect.Type, b []byte) (v Value, n int) {
 		from, to := int(f.Offset), int(f.Offset+f.Type.Size())
 		if to > len(b) {
 			if from < len(b) {
-				v.Fields = append(v.Fields, Field{names[0], partly(f.Type, b[from:])})
+				v.Fields = append(v.Fields, Field{Name: names[0], Value: partly(f.Type, b[from:]), At: from, Size: len(b) - from})
 			}
 			break
 		}
-		v.Fields = append(v.Fields, Field{names[0], member(ctype, names[0], f.Type, b[from:to])})
+		v.Fields = append(v.Fields, Field{Name: names[0], Value: member(ctype, names[0], f.Type, b[from:to]), At: from, Size: to - from})
 		names = names[1:]
 	}
 	size := int(typ.Size())

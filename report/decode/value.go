@@ -48,6 +48,9 @@ type Value struct {
 type Field struct {
 	Name  string
 	Value Value
+	// At is where the member of a C struct lies in it, and Size how many bytes
+	// it has there; both are 0 for what follows a struct.
+	At, Size int
 }
 
 // Field returns the member of that name of a Struct, nil if it has none.

@@ -55,6 +55,10 @@ type Write struct {
 
 	Request, UdataIn   *Value // nil if there is none
 	Response, UdataOut *Value // nil if there is none, or the call was refused
+
+	// RequestAt and UdataAt are where the parts of the request lie in what was
+	// written.
+	RequestAt, UdataAt int
 }
 
 // WriteCall reads a write() on a device file and its answer; c has both (see
@@ -79,6 +83,8 @@ func WriteCall(c *watch.Call) *Write {
 	} else if len(types.Udata.In) == 0 {
 		in = len(b) // what follows is the core's
 	}
+	w.RequestAt = len(c.Data.Bytes) - len(b)
+	w.UdataAt = w.RequestAt + min(in, len(b))
 	w.Request, w.UdataIn = parts(b, in, types.Request, types.Udata.In)
 	if c.Err == nil {
 		if len(types.Udata.Out) == 0 {

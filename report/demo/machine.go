@@ -38,7 +38,8 @@ func boot() (*machine, error) {
 	m := &machine{rec: rec}
 	k := kernel.NewMachine(methods.Core())
 	var err error
-	if m.dev, err = mlx5.New(k, mlx5.Config{Trace: trace.NewTask(0, rec)}); err != nil {
+	device := trace.NewTask(0, rec)
+	if m.dev, err = mlx5.New(k, mlx5.Config{Trace: device, DMA: device}); err != nil {
 		return nil, err
 	}
 	p := k.NewProcess(process.Options{PID: 1, Trace: trace.NewTask(1, rec)})

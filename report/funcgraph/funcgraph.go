@@ -1,14 +1,15 @@
 // Package funcgraph prints the events of a trace as ftrace's function_graph
 // tracer prints the calls of a real kernel, so that the two can be laid side
-// by side.
+// by side; and it has the record of an event as JSON.
 package funcgraph
 
 import (
-	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
@@ -38,19 +39,28 @@ type Printer struct {
 	mu    sync.Mutex
 	tasks map[*trace.Task]*task
 	cur   *task // who had the last event
+	buf   []byte
+	calls Texts
+	keys  keyTexts
+	specs map[*spec.Attr]string
 	err   error
 }
 
+var _ trace.Batcher = (*Printer)(nil)
+
 // task is what is printed of one task.
 type task struct {
-	id      int
-	depth   int
-	pending string // the last function entered, whose line is not yet ended
+	t     *trace.Task
+	depth int
+	// The last function entered, while its line is not yet ended.
+	pending         bool
+	name, module    string
+	inlinedFunction bool
 }
 
 // New returns a printer to w.
 func New(w io.Writer, opts Options) *Printer {
-	return &Printer{w: w, opts: opts, tasks: map[*trace.Task]*task{}}
+	return &Printer{w: w, opts: opts, tasks: map[*trace.Task]*task{}, specs: map[*spec.Attr]string{}}
 }
 
 // Err returns the first error that the writer returned.
@@ -63,7 +73,22 @@ func (p *Printer) Err() error {
 // Event prints one event.
 func (p *Printer) Event(t *trace.Task, e *trace.Event) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.event(t, e)
+	p.write()
+	p.mu.Unlock()
+}
+
+// Events prints events.
+func (p *Printer) Events(t *trace.Task, events []trace.Event) {
+	p.mu.Lock()
+	for i := range events {
+		p.event(t, &events[i])
+	}
+	p.write()
+	p.mu.Unlock()
+}
+
+func (p *Printer) event(t *trace.Task, e *trace.Event) {
 	switch e.Kind {
 	case trace.Enter:
 		if e.Inlined && !p.opts.Inlined {
@@ -71,18 +96,17 @@ func (p *Printer) Event(t *trace.Task, e *trace.Event) {
 		}
 		p.turn(t)
 		p.open()
-		p.cur.pending = label(e)
+		c := p.cur
+		c.pending, c.name, c.module, c.inlinedFunction = true, e.Name, e.Module, e.Inlined
 	case trace.Leave:
 		if e.Inlined && !p.opts.Inlined {
 			return
 		}
 		p.turn(t)
-		p.leave(label(e))
+		p.leave(e)
 	default:
-		if text := p.note(e); text != "" {
-			p.turn(t)
-			p.open()
-			p.line("/* " + text + " */")
+		if p.opts.Notes && (p.opts.Locks || !isLock[e.Kind]) {
+			p.note(t, e)
 		}
 	}
 }
@@ -95,6 +119,7 @@ func (p *Printer) Comment(s string) {
 		p.open()
 	}
 	p.raw(strings.TrimRight("# "+s, " "))
+	p.write()
 }
 
 // Forget forgets all tasks: what comes next is of another machine.
@@ -104,6 +129,7 @@ func (p *Printer) Forget() {
 	if p.cur != nil {
 		p.open()
 	}
+	p.write()
 	p.cur = nil
 	clear(p.tasks)
 }
@@ -113,66 +139,104 @@ const ruler = " ------------------------------------------"
 
 // turn makes t the one whose event is printed.
 func (p *Printer) turn(t *trace.Task) {
+	if p.cur == nil || p.cur.t != t {
+		p.change(t)
+	}
+}
+
+func (p *Printer) change(t *trace.Task) {
 	next := p.tasks[t]
 	if next == nil {
-		next = new(task)
-		if t != nil {
-			next.id = t.ID
-		}
+		next = &task{t: t}
 		p.tasks[t] = next
 	}
-	if p.cur != nil && p.cur != next {
+	if p.cur != nil {
 		p.open()
 		p.raw(ruler)
-		p.raw(fmt.Sprintf(" 0)   task-%d    =>   task-%d", p.cur.id, next.id))
+		p.raw(" 0)   task-" + strconv.Itoa(p.cur.id()) + "    =>   task-" + strconv.Itoa(next.id()))
 		p.raw(ruler)
 	}
 	p.cur = next
 }
 
-func label(e *trace.Event) string {
-	s := e.Name + " [" + e.Module + "]"
-	if e.Inlined {
-		return s + " (inlined)"
+func (c *task) id() int {
+	if c.t == nil {
+		return 0
 	}
-	return s
+	return c.t.ID
 }
 
 // open ends the pending line with a brace: the function calls others.
 func (p *Printer) open() {
-	t := p.cur
-	if t.pending == "" {
+	if c := p.cur; c.pending {
+		p.begin()
+		p.call()
+		p.buf = append(p.buf, " {\n"...)
+		c.depth++
+		c.pending = false
+	}
+}
+
+// callForm makes the call of a function.
+func callForm(name, module string) []byte { return []byte(name + " [" + module + "]()") }
+
+// call appends the call of the pending function.
+func (p *Printer) call() {
+	c := p.cur
+	p.buf = append(p.buf, p.calls.Get(c.name, c.module, callForm)...)
+	if c.inlinedFunction {
+		p.buf = append(p.buf, " /* inlined */"...)
+	}
+}
+
+func (p *Printer) leave(e *trace.Event) {
+	c := p.cur
+	if c.pending {
+		p.begin()
+		p.call()
+		p.buf = append(p.buf, ";\n"...)
+		c.pending = false
 		return
 	}
-	p.line(call(t.pending) + " {")
-	t.depth++
-	t.pending = ""
-}
-
-// call puts the parentheses behind a label.
-func call(label string) string {
-	if s, inlined := strings.CutSuffix(label, " (inlined)"); inlined {
-		return s + "() /* inlined */"
+	c.depth--
+	p.begin()
+	b := append(p.buf, "} /* "...)
+	label := p.calls.Get(e.Name, e.Module, callForm)
+	b = append(b, label[:len(label)-len("()")]...)
+	if e.Inlined {
+		b = append(b, " (inlined)"...)
 	}
-	return label + "()"
+	p.buf = append(b, " */\n"...)
 }
 
-func (p *Printer) leave(label string) {
-	t := p.cur
-	if t.pending != "" {
-		p.line(call(t.pending) + ";")
-		t.pending = ""
-		return
+// spaces are what a line begins with.
+const spaces = "                                                                "
+
+// begin begins a line at the task's depth.
+func (p *Printer) begin() {
+	b := p.buf
+	if p.opts.Indent != "" {
+		b = append(b, p.opts.Indent...)
 	}
-	t.depth--
-	p.line("} /* " + label + " */")
+	n := 2 * p.cur.depth
+	for n > len(spaces) {
+		b = append(b, spaces...)
+		n -= len(spaces)
+	}
+	p.buf = append(b, spaces[:max(n, 0)]...)
 }
 
-// line prints a line at the task's depth.
-func (p *Printer) line(s string) { p.raw(strings.Repeat("  ", p.cur.depth) + s) }
-
+// raw appends a line.
 func (p *Printer) raw(s string) {
-	if p.err == nil {
-		_, p.err = fmt.Fprintf(p.w, "%s%s\n", p.opts.Indent, s)
+	b := append(p.buf, p.opts.Indent...)
+	b = append(b, s...)
+	p.buf = append(b, '\n')
+}
+
+// write writes what was appended.
+func (p *Printer) write() {
+	if len(p.buf) > 0 && p.err == nil {
+		_, p.err = p.w.Write(p.buf)
 	}
+	p.buf = p.buf[:0]
 }

@@ -1,8 +1,9 @@
 package funcgraph
 
 import (
-	"fmt"
+	"encoding/json"
 
+	"uverbsim/spec"
 	"uverbsim/trace"
 )
 
@@ -15,56 +16,62 @@ type Record struct {
 	Module  string            `json:"module,omitempty"`
 	Inlined bool              `json:"inlined,omitempty"`
 	Numbers map[string]string `json:"numbers,omitempty"`
+	Spec    *AttrSpec         `json:"spec,omitempty"`
 }
 
-// recordNames has the name of each kind of event and of its numbers, "" for one
-// that says nothing.
-var recordNames = map[trace.Kind][4]string{
-	trace.Enter:    {"enter"},
-	trace.Leave:    {"leave"},
-	trace.CopyIn:   {"copy_in", "address", "bytes", "copied"},
-	trace.CopyOut:  {"copy_out", "address", "bytes", "copied"},
-	trace.Clear:    {"clear", "address", "bytes", "cleared"},
-	trace.Node:     {"node", "key", "shift", "slot"},
-	trace.Attr:     {"attr", "attr_id", "len", "index"},
-	trace.Lock:     {"lock"},
-	trace.Unlock:   {"unlock"},
-	trace.Ref:      {"ref", "id", "change"},
-	trace.Usecnt:   {"usecnt", "id", "value"},
-	trace.Handle:   {"handle", "number", "taken"},
-	trace.Firmware: {"firmware", "opcode", "status", "syndrome"},
-	trace.DMA:      {"dma", "address", "bytes"},
-	trace.Refuse:   {"refuse", "errno"},
-	trace.Warn:     {"warn"},
+// AttrSpec is what a method says of an attribute, as far as the parser asks.
+type AttrSpec struct {
+	Type         string `json:"type"`
+	CType        string `json:"c_type,omitempty"`
+	Min          uint16 `json:"min,omitempty"` // in bytes; of an IDRS_ARRAY in handles
+	Max          uint16 `json:"max,omitempty"`
+	Object       string `json:"object,omitempty"`
+	Access       string `json:"access,omitempty"`
+	Mandatory    bool   `json:"mandatory,omitempty"`
+	ZeroTrailing bool   `json:"zero_trailing,omitempty"`
+	AllocAndCopy bool   `json:"alloc_and_copy,omitempty"`
+}
+
+func newAttrSpec(a *spec.Attr) *AttrSpec {
+	s := &AttrSpec{Type: a.Type.String(), CType: a.CType, Min: a.MinLen, Max: a.Len,
+		Mandatory: a.Mandatory, ZeroTrailing: a.ZeroTrailing, AllocAndCopy: a.AllocAndCopy}
+	switch a.Type {
+	case spec.TypeIDRsArray:
+		s.Min, s.Max = a.MinItems, a.MaxItems
+		fallthrough
+	case spec.TypeIDR, spec.TypeFD:
+		s.Object, s.Access = spec.ObjectName(a.Object), a.Access.String()
+	}
+	return s
 }
 
 // NewRecord returns the record of an event of t, which may be nil.
 func NewRecord(t *trace.Task, e *trace.Event) Record {
-	names := recordNames[e.Kind]
-	r := Record{Kind: names[0], Name: e.Name, Module: e.Module, Inlined: e.Inlined}
+	r := Record{Kind: forms[e.Kind].kind, Name: e.Name, Module: e.Module, Inlined: e.Inlined}
 	if t != nil {
 		r.Task = t.ID
 	}
-	for i, v := range [3]uint64{e.A, e.B, e.C} {
-		name := names[1+i]
-		if name == "" {
-			continue
-		}
+	for _, n := range forms[e.Kind].numbers {
 		if r.Numbers == nil {
 			r.Numbers = map[string]string{}
 		}
-		r.Numbers[name] = numberText(name, v)
+		r.Numbers[n.name] = string(n.append(nil, e))
+	}
+	if a, ok := e.Spec.(*spec.Attr); ok && e.Kind == trace.Attr {
+		r.Spec = newAttrSpec(a)
 	}
 	return r
 }
 
-// numberText writes a number as suits what it is.
-func numberText(name string, v uint64) string {
-	switch name {
-	case "address", "key", "attr_id", "opcode", "syndrome":
-		return fmt.Sprintf("%#x", v)
-	case "change", "value":
-		return fmt.Sprint(int64(v))
+// MarshalSpec returns the AttrSpec of an event as JSON, nil where it has none.
+func MarshalSpec(e *trace.Event) []byte {
+	a, ok := e.Spec.(*spec.Attr)
+	if !ok {
+		return nil
 	}
-	return fmt.Sprint(v)
+	b, err := json.Marshal(newAttrSpec(a))
+	if err != nil {
+		return nil // text, numbers and booleans have no error
+	}
+	return b
 }

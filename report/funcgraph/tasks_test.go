@@ -18,8 +18,10 @@ func TestTasks(t *testing.T) {
 	one, two := trace.NewTask(1, p), trace.NewTask(2, p)
 	outer := one.Enter(trace.Uverbs, "ib_uverbs_ioctl")
 	inner := one.Enter(trace.Uverbs, "ib_uverbs_cmd_verbs")
+	one.Flush()
 	two.Enter(trace.Uverbs, "ib_uverbs_close").Leave()
 	inner.Leave()
+	one.Flush()
 	p.Comment("step 1")
 	outer.Leave()
 	require.Equal(t, `ib_uverbs_ioctl [ib_uverbs]() {

@@ -15,13 +15,17 @@ import (
 // JSON returns a printer that writes one JSON object a line: for a case, a step,
 // an event, an answer, and the end of a case. Each has one member, which says
 // what it is.
-func JSON(w io.Writer) Printer { return &lines{enc: json.NewEncoder(w)} }
+func JSON(w io.Writer) Printer { return &lines{w: w} }
 
 type lines struct {
-	mu  sync.Mutex
-	enc *json.Encoder
-	err error
+	mu     sync.Mutex
+	w      io.Writer
+	events funcgraph.Lines
+	buf    []byte
+	err    error
 }
+
+var _ trace.Batcher = (*lines)(nil)
 
 type (
 	caseLine struct {
@@ -31,9 +35,6 @@ type (
 	stepLine struct {
 		Step int    `json:"step"`
 		Does string `json:"does"`
-	}
-	eventLine struct {
-		Event funcgraph.Record `json:"event"`
 	}
 	answerLine struct {
 		Answer answer `json:"answer"`
@@ -52,12 +53,37 @@ type (
 func (l *lines) put(v any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = l.enc.Encode(v)
+	b, err := json.Marshal(v)
+	if err != nil && l.err == nil {
+		l.err = err
 	}
+	l.buf = append(append(l.buf, b...), '\n')
+	l.write()
 }
 
-func (l *lines) Event(t *trace.Task, e *trace.Event) { l.put(eventLine{funcgraph.NewRecord(t, e)}) }
+// write writes what was appended.
+func (l *lines) write() {
+	if l.err == nil {
+		_, l.err = l.w.Write(l.buf)
+	}
+	l.buf = l.buf[:0]
+}
+
+func (l *lines) Event(t *trace.Task, e *trace.Event) {
+	l.mu.Lock()
+	l.buf = l.events.Append(l.buf, t, e)
+	l.write()
+	l.mu.Unlock()
+}
+
+func (l *lines) Events(t *trace.Task, events []trace.Event) {
+	l.mu.Lock()
+	for i := range events {
+		l.buf = l.events.Append(l.buf, t, &events[i])
+	}
+	l.write()
+	l.mu.Unlock()
+}
 
 func (l *lines) Case(c *casefile.Case) { l.put(caseLine{c.Name, c.Why}) }
 
@@ -81,3 +107,5 @@ func (l *lines) Err() error {
 	defer l.mu.Unlock()
 	return l.err
 }
+
+func (l *lines) Close() error { return l.Err() }

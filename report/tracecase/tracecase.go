@@ -29,6 +29,8 @@ type Printer interface {
 	End(c *casefile.Case)
 	// Err returns the first error of the writer.
 	Err() error
+	// Close writes what is left, when no case is to come any more.
+	Close() error
 }
 
 // Text returns a printer that writes as ftrace does.
@@ -53,6 +55,8 @@ func (p *text) Step(c *casefile.Case, i int) {
 }
 
 func (p *text) Answer(got *casefile.Got, refused error) { p.Comment("  " + answerText(got, refused)) }
+
+func (p *text) Close() error { return p.Err() }
 
 func (p *text) End(*casefile.Case) { p.Comment("end: what is still open is closed") }
 

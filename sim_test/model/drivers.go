@@ -33,6 +33,9 @@ type Driver interface {
 // Step lets it do some and says whether there was any.
 type Stepper interface{ Step(t *trace.Task) bool }
 
+// adapter is a driver whose device does DMA that can be traced.
+type adapter interface{ TraceDMA(t *trace.Task) }
+
 // drivers loads each driver with what a case asks of its device.
 var drivers = map[string]func(*kernel.Machine, *casefile.Device) (Driver, error){
 	"mlx5": loadMLX5,
@@ -140,6 +143,7 @@ func loadMLX5(m *kernel.Machine, d *casefile.Device) (Driver, error) {
 type mlx5Driver struct {
 	machine *kernel.Machine
 	profile *hw.Profile
+	dma     *trace.Task
 
 	mu      sync.Mutex
 	dev     *mlx5.Device
@@ -154,13 +158,16 @@ var (
 func (d *mlx5Driver) Add() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	dev, err := mlx5.New(d.machine, mlx5.Config{Profile: d.profile})
+	dev, err := mlx5.New(d.machine, mlx5.Config{Profile: d.profile, DMA: d.dma})
 	if err != nil {
 		return err
 	}
 	d.dev, d.adapter = dev, dev.HW
 	return nil
 }
+
+// TraceDMA implements adapter.
+func (d *mlx5Driver) TraceDMA(t *trace.Task) { d.dma = t }
 
 func (d *mlx5Driver) device() *mlx5.Device {
 	d.mu.Lock()

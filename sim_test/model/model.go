@@ -52,6 +52,9 @@ func (md *Model) Boot(c *casefile.Case) (player.Machine, error) {
 	if m.Driver, err = load(m.Kernel, d); err != nil {
 		return nil, err
 	}
+	if a, ok := m.Driver.(adapter); ok && m.sink != nil {
+		a.TraceDMA(trace.NewTask(0, m.sink))
+	}
 	if err := m.Driver.Add(); err != nil {
 		return nil, err
 	}

@@ -21,6 +21,9 @@ var _ player.Task = (*Task)(nil)
 // Process returns the modelled process.
 func (t *Task) Process() *process.Process { return t.t.Process }
 
+// Modelled returns the modelled thread.
+func (t *Task) Modelled() *process.Task { return t.t }
+
 // Thread implements player.Task.
 func (t *Task) Thread() player.Task { return &Task{t.m, t.t.NewTask(t.m.newTrace())} }
 

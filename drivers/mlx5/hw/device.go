@@ -221,6 +221,6 @@ func (d *Device) read(what string, p []byte, addr Addr) error {
 
 func (d *Device) write(what string, p []byte, addr Addr) error {
 	err := d.cfg.Bus.WriteAt(p, addr)
-	d.cfg.Trace.Note(trace.DMA, what, addr, uint64(len(p)), 0)
+	d.cfg.Trace.Note(trace.DMA, what, addr, uint64(len(p)), 1)
 	return err
 }

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+
+	"uverbsim/casefile"
+	"uverbsim/copyuser"
+	"uverbsim/interpose/record"
+	"uverbsim/interpose/watch"
+	"uverbsim/report/dissect"
+	"uverbsim/report/request"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
+)
+
+// caseText is a record.File in memory.
+type caseText struct{ bytes.Buffer }
+
+// Seek implements record.File for one who only asks where the end is.
+func (t *caseText) Seek(int64, int) (int64, error) { return int64(t.Len()), nil }
+
+// Truncate implements record.File.
+func (t *caseText) Truncate(size int64) error { t.Buffer.Truncate(int(size)); return nil }
+
+// requestCase makes a case of a request: an open, a context unless the request
+// gets one itself, and the request. It is recorded as if a program had made it,
+// with memory that is zero where nothing is known of it.
+func requestCase(r *request.Request, dev dissect.Device, bare bool) (*casefile.Case, error) {
+	var text caseText
+	rec, err := record.New(&text, record.Options{Process: func(int) record.Process { return record.Process{Caps: ^uint64(0), Memlock: -1} }})
+	if err != nil {
+		return nil, err
+	}
+	const file, fd = 1, 3
+	mem := r.Mem(true)
+	do := func(c *watch.Call) {
+		c.PID, c.TID, c.File, c.Mem, c.Kernel, c.Driver = 1, 1, file, mem, dev.Kernel, dev.Driver
+		rec.Enter(c)
+		rec.Leave(c)
+	}
+	do(&watch.Call{Name: "open", Path: "/dev/infiniband/uverbs0", OpenFlags: syscall.O_RDWR | syscall.O_CLOEXEC, FD: -1, Ret: fd})
+	if r.Kind == request.Ioctl {
+		do(&watch.Call{Name: "ioctl", FD: fd, Cmd: spec.RDMA_VERBS_IOCTL, Arg: copyuser.Addr(r.At)})
+	} else {
+		do(&watch.Call{Name: "write", FD: fd, Addr: r.At, Length: uint64(writeLength(r))})
+	}
+	if err := rec.Close(); err != nil {
+		return nil, err
+	}
+	var c *casefile.Case
+	for one, err := range casefile.Read(&text, "the request") {
+		if err != nil {
+			return nil, err
+		}
+		c = one
+	}
+	return prepared(c, r, dev, bare)
+}
+
+// writeLength is how many bytes a write() was to write.
+func writeLength(r *request.Request) int {
+	if r.Count >= 0 {
+		return r.Count
+	}
+	return len(r.Bytes)
+}
+
+// prepared gives a recorded request the form that is played.
+func prepared(c *casefile.Case, r *request.Request, dev dissect.Device, bare bool) (*casefile.Case, error) {
+	if c == nil || len(c.Steps) != 2 {
+		return nil, errors.New("the request cannot be made a case")
+	}
+	c.Name, c.Why, c.Driver, c.Kernel = "decode/request", "the request alone, on a file with a context", dev.Name, ""
+	for i := range c.Steps {
+		c.Steps[i].Got, c.Steps[i].Mask = nil, nil
+	}
+	if shownShort(r) {
+		edge := len(r.Bytes)
+		switch a := c.Steps[1].Do.(type) {
+		case *casefile.Ioctl:
+			a.ArgEdge = &edge
+		case *casefile.Write:
+			a.ArgEdge = &edge
+		}
+	}
+	if bare || getsContext(r) {
+		c.Why = "the request alone, on a file without a context"
+		return c, nil
+	}
+	fd := c.Steps[0].Do.(*casefile.Open).FD
+	c.Steps = slices.Insert(c.Steps, 1, casefile.Step{Do: getContext(c, fd)})
+	return c, nil
+}
+
+// shownShort says whether the request goes on where the text ends.
+func shownShort(r *request.Request) bool {
+	switch {
+	case r.Kind == request.Write:
+		return len(r.Bytes) < r.Count
+	case len(r.Bytes) < spec.IoctlHdrSize:
+		return true
+	}
+	h := spec.DecodeIoctlHdr((*[spec.IoctlHdrSize]byte)(r.Bytes))
+	return len(r.Bytes) < spec.IoctlHdrSize+int(h.NumAttrs)*spec.IoctlAttrSize
+}
+
+// getContext is the call that libraries begin with.
+func getContext(c *casefile.Case, fd string) *casefile.Ioctl {
+	a := &casefile.Ioctl{FD: fd, Hdr: casefile.Hdr{ObjectID: spec.UVERBS_OBJECT_DEVICE, MethodID: spec.UVERBS_METHOD_GET_CONTEXT}}
+	if c.Driver == "mlx5" {
+		const name = "context" // no buffer of a recording is called so
+		req := spec.Mlx5AllocUcontextReqV2{TotalNumBfregs: 16, NumLowLatencyBfregs: 4, MaxCQEVersion: 1,
+			LibCaps: spec.MLX5_LIB_CAP_4K_UAR | spec.MLX5_LIB_CAP_DYN_UAR, Flags: spec.MLX5_IB_ALLOC_UCTX_DEVX}
+		data := spec.Bytes(&req)
+		n := uint16(len(data))
+		if c.Bufs == nil {
+			c.Bufs = map[string]*casefile.Buf{}
+		}
+		c.Bufs[name] = &casefile.Buf{Data: data, Len: len(data)}
+		a.Attrs = []casefile.Attr{{ID: spec.UVERBS_ATTR_UHW_IN, Len: &n, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: casefile.PtrTo(name, 0)}}
+	}
+	return a
+}
+
+// getsContext says whether the request is for a context itself.
+func getsContext(r *request.Request) bool {
+	b := r.Bytes
+	if r.Kind == request.Write {
+		return len(b) >= 4 && binary.LittleEndian.Uint32(b) == spec.IB_USER_VERBS_CMD_GET_CONTEXT
+	}
+	i := watch.TakeIoctl(r.Mem(false), copyuser.Addr(r.At), spec.RDMA_DRIVER_UNKNOWN)
+	if !i.Readable || i.Header.ObjectID != spec.UVERBS_OBJECT_DEVICE {
+		return false
+	}
+	command, invokes := i.InvokeWrite()
+	return i.Header.MethodID == spec.UVERBS_METHOD_GET_CONTEXT || invokes && command == spec.IB_USER_VERBS_CMD_GET_CONTEXT
+}
+
+// mostMemory is how much memory a request may have pinned.
+const mostMemory = 256 << 20
+
+// playRequest plays the last step of a case that was made of a request.
+func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, k *spec.Kernel, bare bool) *dissect.Answer {
+	a := &dissect.Answer{On: fmt.Sprintf("%s, Linux %s, a file with a context and no other object", c.Driver, k.Name), Seen: r.Returned}
+	if bare || getsContext(r) {
+		a.On = fmt.Sprintf("%s, Linux %s, a file without a context", c.Driver, k.Name)
+	}
+	size := 0
+	for _, b := range c.Bufs {
+		size += b.Len
+	}
+	if size > mostMemory {
+		a.Cannot = fmt.Sprintf("it takes %d bytes of the program's memory, and %d is the most that is played", size, mostMemory)
+		return a
+	}
+	res := player.Play(&model.Model{Kernel: k}, c, player.Options{Repeat: 1})
+	if res.Err != nil {
+		a.Cannot = res.Err.Error()
+		a.Cannot, _, _ = strings.Cut(a.Cannot, "\n")
+		return a
+	}
+	last := &res.Steps[len(res.Steps)-1]
+	a.Ret = string(last.Got.Ret)
+	if last.Got.Errno != nil {
+		a.Errno = *last.Got.Errno
+	}
+	errors.As(last.Refused, &a.Rule)
+	if a.Errno == "EFAULT" && shownShort(r) {
+		a.Cannot = "the dump ends before the request does, and nothing in what it has is refused"
+		return a
+	}
+	a.Matters = d.Assumed
+	return a
+}

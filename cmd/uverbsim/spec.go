@@ -1,0 +1,138 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"uverbsim/report/schema"
+	"uverbsim/report/specdiff"
+	"uverbsim/report/spectable"
+	"uverbsim/spec"
+)
+
+func newSpecCmd() *cobra.Command {
+	var s specifier
+	cmd := &cobra.Command{
+		Use:   "spec [flags] [OBJECT[.METHOD]]",
+		Short: "Print what the uverbs interface takes",
+		Long: `Spec prints what the devices of a driver take on a kernel: a line for each
+object; with OBJECT its methods, their attributes and its write() commands; with
+OBJECT.METHOD one method or command and the layouts of its structs. Names are
+those of the kernel or short ones, in any case: UVERBS_OBJECT_CQ, cq, cq.create,
+cq.ex_create_cq. What the driver lacks the operations for is marked as pruned.
+
+--json prints the same for programs, by the schema that --schema prints. --diff
+tells what another kernel adds, changes and removes. --tree shows the radix tree
+that the kernel makes of it. --syzlang prints descriptions for syzkaller, of the
+methods that it has none of, or of the one that is named.`,
+		Example: `  uverbsim spec cq.create
+  uverbsim spec --driver rxe --json > rxe.json
+  uverbsim spec --kernel 6.1 --diff 6.12
+  uverbsim spec --tree --format svg > tree.svg`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.driver, "driver", "mlx5", "the driver: "+schema.DriverNames())
+	f.StringVar(&s.kernel, "kernel", "6.12", "the kernel: "+kernelNames())
+	f.BoolVar(&s.json, "json", false, "print JSON")
+	f.StringVar(&s.diff, "diff", "", "tell what this kernel has otherwise than --kernel: "+kernelNames())
+	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of what --json prints")
+	return cmd
+}
+
+// specifier are the flags of spec.
+type specifier struct {
+	driver, kernel string
+	diff           string
+	json, schema   bool
+}
+
+func (s *specifier) run(cmd *cobra.Command, args []string) error {
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	if err := s.print(out, args); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (s *specifier) print(w io.Writer, args []string) error {
+	if s.schema {
+		b, err := schema.Published()
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	}
+	k, ok := spec.KernelByName(s.kernel)
+	if !ok {
+		return fmt.Errorf("--kernel %s: one of %s", s.kernel, kernelNames())
+	}
+	d, err := schema.DriverByName(s.driver)
+	if err != nil {
+		return fmt.Errorf("--driver %s: one of %s", s.driver, schema.DriverNames())
+	}
+	doc, err := schema.Build(d, k)
+	if err != nil {
+		return err
+	}
+	if s.diff != "" {
+		return s.printDiff(w, d, doc, k, args)
+	}
+	if len(args) == 0 {
+		if s.json {
+			return printJSON(w, doc)
+		}
+		return spectable.Print(w, doc)
+	}
+	sel, err := doc.Find(args[0])
+	if err != nil {
+		return err
+	}
+	if s.json {
+		return printJSON(w, doc.Only(sel))
+	}
+	return spectable.PrintSelection(w, doc, sel)
+}
+
+// printDiff prints what another kernel has otherwise, of everything or of what is
+// named.
+func (s *specifier) printDiff(w io.Writer, d schema.Driver, from *schema.Document, k *spec.Kernel, args []string) error {
+	other, ok := spec.KernelByName(s.diff)
+	if !ok {
+		return fmt.Errorf("--diff %s: one of %s", s.diff, kernelNames())
+	}
+	to, err := schema.Build(d, other)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		return specdiff.Print(w, from, to, specdiff.FeaturesOf(k, other))
+	}
+	a, errA := from.Find(args[0])
+	b, errB := to.Find(args[0])
+	if errA != nil && errB != nil {
+		return errA
+	}
+	return specdiff.Print(w, part(from, a, errA), part(to, b, errB), specdiff.Features{})
+}
+
+// part is a document with what was found alone, or with nothing.
+func part(d *schema.Document, s schema.Selection, err error) *schema.Document {
+	if err != nil {
+		return &schema.Document{Kernel: d.Kernel, Driver: d.Driver}
+	}
+	return d.Only(s)
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}

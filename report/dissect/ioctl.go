@@ -1,0 +1,139 @@
+package dissect
+
+import (
+	"fmt"
+	"strings"
+
+	"uverbsim/copyuser"
+	"uverbsim/interpose/watch"
+	"uverbsim/report/decode"
+	"uverbsim/report/request"
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// ioctl takes a struct ib_uverbs_ioctl_hdr with its attributes to pieces.
+func (d *Dump) ioctl(r *request.Request, defs []spec.Definition) {
+	b := r.Bytes
+	h := d.header(b)
+	d.Parts = append(d.Parts, Part{})
+	if len(b) < spec.IoctlHdrSize {
+		d.Parts[0] = *h
+		d.flaw(nil, "the dump ends within the header, of which it has %d bytes of %d", len(b), spec.IoctlHdrSize)
+		return
+	}
+	arg := copyuser.Addr(r.At)
+	shown := watch.TakeIoctl(r.Mem(false), arg, d.Device.Driver)
+	c := &watch.Call{Ioctl: shown, Driver: d.Device.Driver, Err: rule.AttrMissing} // so that nothing counts as an answer
+	names := decode.Call(c)
+	hdr := &shown.Header
+	object, method := spec.FindMethod(defs, hdr.ObjectID, hdr.MethodID)
+	d.Object, d.Method = names.Object.Text, names.Method.Text
+	d.headerSays(h, hdr, names, object != "", method != nil)
+	d.Parts[0] = *h
+
+	d.Len = spec.IoctlHdrSize + int(hdr.NumAttrs)*spec.IoctlAttrSize
+	p := pieces{d: d, method: method, sent: map[uint16]int{}}
+	for n := range shown.Attrs {
+		d.Parts = append(d.Parts, p.attr(n, b, &shown.Attrs[n], &names.Attrs[n]))
+	}
+	switch {
+	case len(b) < d.Len && d.Len <= copyuser.PageSize:
+		d.flaw(nil, "the dump ends before the request does: it has %d bytes of %d, and %d attributes of %d", len(b), d.Len, len(shown.Attrs), hdr.NumAttrs)
+	case len(b) > d.Len && !r.Addressed:
+		d.flaw(nil, "the dump has %d bytes more than the header says", len(b)-d.Len)
+	}
+	if method != nil {
+		d.missing(method, p.sent, len(shown.Attrs) == int(hdr.NumAttrs))
+	}
+}
+
+// header has the header's fields as they are.
+func (d *Dump) header(b []byte) *Part {
+	p := &Part{Title: "struct ib_uverbs_ioctl_hdr"}
+	p.Fields = make([]Field, 0, 7)
+	p.field(b, 0, 2, "length", decode.Number)
+	p.field(b, 2, 2, "object_id", decode.Hex)
+	p.field(b, 4, 2, "method_id", decode.Hex)
+	p.field(b, 6, 2, "num_attrs", decode.Number)
+	p.field(b, 8, 8, "reserved1", decode.Hex)
+	p.field(b, 16, 4, "driver_id", decode.Number)
+	p.field(b, 20, 4, "reserved2", decode.Hex)
+	if len(b) >= 8 {
+		length, n := p.Fields[0].Value.Num, p.Fields[3].Value.Num
+		lengthSays(&p.Fields[0], length, n)
+	}
+	return p
+}
+
+// lengthSays says whether a header's length fits its number of attributes.
+func lengthSays(f *Field, length, attrs uint64) {
+	want := spec.IoctlHdrSize + attrs*spec.IoctlAttrSize
+	switch {
+	case length != want:
+		f.flaw(rule.HeaderLength, "24 + 16 * %d attributes is %d", attrs, want)
+	case length > copyuser.PageSize:
+		f.flaw(rule.HeaderLength, "4096 is the most")
+	default:
+		f.Says = fmt.Sprintf("24 + 16 * %d", attrs)
+	}
+}
+
+// headerSays adds to the header's fields what they mean.
+func (d *Dump) headerSays(p *Part, h *spec.IoctlHdr, names *decode.Ioctl, object, method bool) {
+	f := p.Fields
+	f[1].Says, f[2].Says, f[5].Says = names.Object.Text, names.Method.Text, names.Driver.Text
+	if names.Command != nil {
+		f[2].Says += " of " + orNumber(names.Command)
+	}
+	switch {
+	case !object:
+		f[1].flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), -1, -1, "object"))
+	case !method:
+		f[2].flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), int(h.MethodID), -1, "method"))
+	}
+	for _, i := range []int{4, 6} {
+		if f[i].Value.Num != 0 {
+			f[i].flaw(rule.HeaderReserved, "")
+		}
+	}
+	if h.DriverID != d.Device.Driver {
+		f[5].flaw(rule.HeaderDriverID, "%s has %d, %s", d.Device.Name, d.Device.Driver,
+			spec.EnumeratorName("enum rdma_driver_id", uint64(d.Device.Driver)))
+	}
+}
+
+// newer says of something that a device's kernel lacks what it is.
+func newer(dev Device, object, method, attr int, what string) string {
+	text := "Linux " + dev.Kernel.Name + " with " + dev.Name + " has no such " + what
+	if name := spec.NewerName(object, method, attr); name != "" {
+		text += "; in newer kernels it is " + name
+	}
+	return text
+}
+
+// orNumber is a name, or the number that has none.
+func orNumber(v *decode.Value) string {
+	if v.Text != "" {
+		return v.Text
+	}
+	return fmt.Sprintf("%#x", v.Num)
+}
+
+// missing notes what the method could have, and has to have, besides.
+func (d *Dump) missing(m *spec.Method, sent map[uint16]int, all bool) {
+	var must []string
+	for i := range m.Attrs {
+		a := &m.Attrs[i]
+		if _, ok := sent[a.ID]; ok {
+			continue
+		}
+		d.Unsent = append(d.Unsent, a.Name)
+		if a.Mandatory {
+			must = append(must, a.Name)
+		}
+	}
+	if len(must) > 0 && all {
+		d.flaw(rule.AttrMissing, "%s", strings.Join(must, ", "))
+	}
+}

@@ -1,0 +1,137 @@
+package dissect
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"uverbsim/report/strace"
+	"uverbsim/rule"
+)
+
+type (
+	dumpJSON struct {
+		Call    string      `json:"call"`
+		Driver  string      `json:"driver"`
+		Kernel  string      `json:"kernel"`
+		Object  string      `json:"object,omitempty"`
+		Method  string      `json:"method,omitempty"`
+		Shown   int         `json:"shown"`
+		Len     int         `json:"len,omitempty"`
+		Parts   []partJSON  `json:"parts"`
+		Unsent  []string    `json:"unsent,omitempty"`
+		Flaws   []flawJSON  `json:"flaws,omitempty"`
+		Assumed []string    `json:"assumed,omitempty"`
+		Answer  *answerJSON `json:"answer,omitempty"`
+	}
+	partJSON struct {
+		Title  string      `json:"title"`
+		Addr   string      `json:"addr,omitempty"`
+		Takes  string      `json:"takes,omitempty"`
+		Fields []fieldJSON `json:"fields,omitempty"`
+		Flaws  []flawJSON  `json:"flaws,omitempty"`
+		Behind []partJSON  `json:"behind,omitempty"`
+	}
+	fieldJSON struct {
+		At    *int            `json:"at,omitempty"`
+		Bytes string          `json:"bytes,omitempty"`
+		Name  string          `json:"name,omitempty"`
+		Value json.RawMessage `json:"value"`
+		Says  string          `json:"says,omitempty"`
+		Flaws []flawJSON      `json:"flaws,omitempty"`
+	}
+	flawJSON struct {
+		Rule  string `json:"rule,omitempty"`
+		Errno string `json:"errno,omitempty"`
+		Text  string `json:"text"`
+	}
+	answerJSON struct {
+		On      string    `json:"on"`
+		Cannot  string    `json:"cannot,omitempty"`
+		Ret     string    `json:"ret,omitempty"`
+		Errno   string    `json:"errno,omitempty"`
+		Rule    *ruleJSON `json:"rule,omitempty"`
+		Matters []string  `json:"matters,omitempty"`
+		Seen    string    `json:"seen,omitempty"`
+		Agrees  *bool     `json:"agrees,omitempty"`
+	}
+	ruleJSON struct {
+		ID   string `json:"id"`
+		Func string `json:"func"`
+		File string `json:"file"`
+		Why  string `json:"why"`
+		Do   string `json:"do"`
+	}
+)
+
+// JSON writes a dump as one JSON object:
+//
+//   - call is "ioctl" or "write"; driver and kernel are those that it is read
+//     for; object and method are the names of the user ABI; shown is how many
+//     bytes of the request there are, len how many it says that it has;
+//   - parts are the header, the attributes or the parts of a command. A part has
+//     a title, takes (what an attribute may be), its fields, its flaws, and
+//     behind, the parts that it points to, whose address is addr;
+//   - a field has its offset at and its bytes, both absent for what is gathered
+//     from several, its name, its value as `uverbsim run --strace --json` writes
+//     values, and says, more about it;
+//   - a flaw has the rule that refuses it with the errno, or only a text;
+//   - unsent are the attributes that the method could have besides;
+//   - assumed is what the dump does not show;
+//   - answer is what comes of it: on what it was played, cannot if it cannot be
+//     told and why, ret, errno, rule, matters (of what is assumed, that which
+//     may have decided), and what a line of strace said, seen, with whether it
+//     agrees.
+func JSON(w io.Writer, d *Dump) error {
+	j := dumpJSON{Call: d.Call.String(), Driver: d.Device.Name, Kernel: d.Device.Kernel.Name, Object: d.Object, Method: d.Method,
+		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Assumed: d.Assumed}
+	if a := d.Answer; a != nil {
+		j.Answer = &answerJSON{On: a.On, Cannot: a.Cannot, Ret: a.Ret, Errno: a.Errno, Matters: a.Matters, Seen: a.Seen}
+		if r := a.Rule; r != nil {
+			j.Answer.Rule = &ruleJSON{r.ID, r.Func, r.File, r.Why, r.Do}
+		}
+		if agrees := a.Agrees(); a.Seen != "" && a.Cannot == "" {
+			j.Answer.Agrees = &agrees
+		}
+	}
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(&j)
+}
+
+func parts(ps []Part) []partJSON {
+	var out []partJSON
+	for i := range ps {
+		p := &ps[i]
+		j := partJSON{Title: p.Title, Takes: p.Takes, Flaws: flaws(p.Flaws), Behind: parts(p.Behind)}
+		if p.Addr != 0 {
+			j.Addr = fmt.Sprintf("%#x", p.Addr)
+		}
+		for n := range p.Fields {
+			f := &p.Fields[n]
+			fj := fieldJSON{Bytes: hex.EncodeToString(f.Bytes), Name: f.Name, Value: strace.ValueJSON(&f.Value), Says: f.Says, Flaws: flaws(f.Flaws)}
+			if f.At >= 0 {
+				fj.At = &f.At
+			}
+			j.Fields = append(j.Fields, fj)
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+func flaws(fs []Flaw) []flawJSON {
+	var out []flawJSON
+	for _, f := range fs {
+		j := flawJSON{Text: f.Text}
+		if f.Rule != nil {
+			j.Rule, j.Errno = f.Rule.ID, rule.ErrnoName(f.Rule.Errno)
+			if j.Text == "" {
+				j.Text = f.Rule.Why
+			}
+		}
+		out = append(out, j)
+	}
+	return out
+}

@@ -1,0 +1,187 @@
+package dissect
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"uverbsim/interpose/watch"
+	"uverbsim/report/decode"
+	"uverbsim/report/request"
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// The units of the lengths in struct ib_uverbs_cmd_hdr and struct
+// ib_uverbs_ex_cmd_hdr, in bytes.
+const (
+	cmdWord   = 4
+	exCmdWord = 8
+)
+
+// write takes a command of write() to pieces.
+func (d *Dump) write(r *request.Request, defs []spec.Definition) {
+	b := r.Bytes
+	count := len(b)
+	if r.Count >= 0 {
+		count = r.Count
+	}
+	d.Len = count
+	if count < len(b) {
+		b = b[:count]
+		d.Shown = count
+	}
+	h := Part{Title: "struct ib_uverbs_cmd_hdr", Fields: make([]Field, 0, 8)}
+	if count < spec.CmdHdrSize {
+		d.flaw(rule.WriteTooShort, "%s", bytesOf(count))
+	}
+	if len(b) < spec.CmdHdrSize {
+		h.field(b, 0, len(b), "command", decode.Hex)
+		d.Parts = append(d.Parts, h)
+		d.flaw(nil, "the dump ends within the header, of which it has %d bytes of %d", len(b), spec.CmdHdrSize)
+		return
+	}
+	word := binary.LittleEndian.Uint32(b)
+	ex := word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0
+	name := decode.Command(word)
+	d.Method = name.Text
+	command := h.field(b, 0, 4, "command", decode.Hex)
+	command.Says = name.Text
+	in := h.field(b, 4, 2, "in_words", decode.Number)
+	out := h.field(b, 6, 2, "out_words", decode.Number)
+	w := d.find(command, word, ex, defs)
+	unit := cmdWord
+	if ex {
+		unit = exCmdWord
+	}
+	in.Says, out.Says = fmt.Sprintf("%d bytes", unit*int(in.Value.Num)), fmt.Sprintf("%d bytes", unit*int(out.Value.Num))
+	if ex {
+		d.exHeader(&h, b, count, in, out)
+	} else {
+		d.words(in, out, count, w)
+	}
+	d.Parts = append(d.Parts, h)
+	if len(b) < count {
+		d.flaw(nil, "the dump ends before the request does: it has %d bytes of %d", len(b), count)
+	}
+	d.parts(b, ex, w)
+}
+
+// find finds the command.
+func (d *Dump) find(f *Field, word uint32, ex bool, defs []spec.Definition) *spec.Write {
+	if rest := word &^ uint32(0xff|spec.IB_USER_VERBS_CMD_FLAG_EXTENDED); rest != 0 {
+		f.flaw(rule.WriteCommandFlags, "%#x", rest)
+		return nil
+	}
+	w := spec.FindWrite(defs, uint8(word), ex)
+	if w == nil {
+		f.flaw(nil, "Linux %s has no such command: EOPNOTSUPP, or EINVAL", d.Device.Kernel.Name)
+		return nil
+	}
+	d.Object = objectName(w.Object)
+	return w
+}
+
+// words checks the lengths of a command that is not extended: verify_hdr.
+func (d *Dump) words(in, out *Field, count int, w *spec.Write) {
+	switch {
+	case int(in.Value.Num)*cmdWord != count:
+		in.flaw(rule.WriteWords, "%d bytes are written", count)
+	case w != nil && count < int(w.ReqSize)+spec.CmdHdrSize:
+		in.flaw(rule.WriteRequestShort, "8 + %d bytes of %s is %d", w.ReqSize, w.ReqType, int(w.ReqSize)+spec.CmdHdrSize)
+	case w != nil && int(out.Value.Num)*cmdWord < int(w.RespSize):
+		out.flaw(rule.WriteResponseShort, "%s has %d", w.RespType, w.RespSize)
+	}
+}
+
+// exHeader reads the second header of an extended command and checks the
+// lengths: verify_hdr. How long the core's part is, the handlers check.
+func (d *Dump) exHeader(h *Part, b []byte, count int, in, out *Field) {
+	if count < spec.CmdHdrSize+spec.ExCmdHdrSize {
+		d.flaw(rule.WriteExTooShort, "%s", bytesOf(count))
+	}
+	h.Title += ", struct ib_uverbs_ex_cmd_hdr"
+	response := h.field(b, 8, 8, "response", decode.Hex)
+	driverIn := h.field(b, 16, 2, "provider_in_words", decode.Number)
+	driverOut := h.field(b, 18, 2, "provider_out_words", decode.Number)
+	reserved := h.field(b, 20, 4, "cmd_hdr_reserved", decode.Hex)
+	if !reserved.whole() {
+		return
+	}
+	driverIn.Says = fmt.Sprintf("%d bytes", exCmdWord*driverIn.Value.Num)
+	driverOut.Says = fmt.Sprintf("%d bytes", exCmdWord*driverOut.Value.Num)
+	room := (out.Value.Num + driverOut.Value.Num) * exCmdWord
+	body := count - spec.CmdHdrSize - spec.ExCmdHdrSize
+	switch {
+	case int(in.Value.Num+driverIn.Value.Num)*exCmdWord != body:
+		in.flaw(rule.WriteExWords, "8 * (%d + %d) is %d, and %d bytes are written behind the headers", in.Value.Num, driverIn.Value.Num,
+			(in.Value.Num+driverIn.Value.Num)*exCmdWord, body)
+	case reserved.Value.Num != 0:
+		reserved.flaw(rule.WriteExReserved, "")
+	case response.Value.Num == 0 && room != 0:
+		response.flaw(rule.WriteExNoResponse, "%d bytes", room)
+	case response.Value.Num != 0 && room == 0:
+		out.flaw(rule.WriteExNoOutWords, "")
+	case response.Value.Num != 0:
+		d.response(response, room)
+	}
+}
+
+// response says where the answer goes.
+func (d *Dump) response(f *Field, room uint64) {
+	f.Says = fmt.Sprintf("where %d bytes of answer go", room)
+	if f.Value.Num >= lowest && f.Value.Num < userEnd {
+		d.Assumed = append(d.Assumed, fmt.Sprintf("%d bytes at %#x, for the answer, are writable", room, f.Value.Num))
+	}
+}
+
+// parts takes what follows the header to pieces.
+func (d *Dump) parts(b []byte, ex bool, w *spec.Write) {
+	c := &watch.Call{Name: "write", Driver: d.Device.Driver, Data: &watch.Data{Bytes: b}, Err: rule.WriteWords}
+	names := decode.WriteCall(c)
+	if !names.Readable {
+		return
+	}
+	for _, part := range []struct {
+		what string
+		v    *decode.Value
+		at   int
+	}{{"the core's part", names.Request, names.RequestAt}, {"the driver's part", names.UdataIn, names.UdataAt}} {
+		if part.v == nil {
+			continue
+		}
+		p := Part{Title: part.what}
+		if part.v.Kind == decode.Struct {
+			p.Title += ": " + part.v.Type
+		}
+		p.data(part.v, b, part.at)
+		d.Parts = append(d.Parts, p)
+	}
+	d.handles(names.Request)
+	if w == nil || ex || !w.HasResp || names.Request == nil || names.Request.Kind != decode.Struct {
+		return
+	}
+	parts := d.Parts[1:]
+	for i := range parts[0].Fields {
+		if f := &parts[0].Fields[i]; f.Name == "response" && len(f.Bytes) == 8 {
+			d.response(f, cmdWord*uint64(binary.LittleEndian.Uint16(b[6:])))
+		}
+	}
+}
+
+// handles notes the handles that a request names: they end so.
+func (d *Dump) handles(v *decode.Value) {
+	if v == nil {
+		return
+	}
+	for i := range v.Fields {
+		f := &v.Fields[i]
+		if isHandle(f.Name) && f.Value.Kind == decode.Number {
+			d.Assumed = append(d.Assumed, fmt.Sprintf("the handle %d in %s does not exist: nothing was made on this machine", f.Value.Num, f.Name))
+		}
+	}
+}
+
+func isHandle(name string) bool {
+	const end = "_handle"
+	return len(name) > len(end) && name[len(name)-len(end):] == end && name != "user_handle"
+}

@@ -1,0 +1,327 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"uverbsim/trace"
+	"uverbsim/verbs/libmlx5"
+)
+
+const asyncLong = `Async has calls in flight at once: from 1, 2, 4 and 8 threads, all on one open
+file and each on a file of its own. It says which locks a call takes, and finds
+out what each serialises: one thread is stopped when it has taken the lock, and
+another one makes the same call, on the same file and on another one. Either it
+comes back or it waits. Then it measures throughput and latency.`
+
+// inFlight is a call that threads make at once.
+type inFlight struct {
+	name string
+	// ready returns the call of a thread with that file, and what puts things back
+	// as they were for another one, which is not part of it.
+	ready func(m *machine, fd int) (call, reset func(*thread) error, err error)
+}
+
+func nothing(*thread) error { return nil }
+
+func queryReady(m *machine, fd int) (call, reset func(*thread) error, err error) {
+	q, err := m.queryPort()
+	return func(t *thread) error { return t.ioctl(fd, q) }, nothing, err
+}
+
+// queueReady is a queue that create makes and destroy ends.
+func queueReady(m *machine, fd int) (create, destroy func(*thread) error, err error) {
+	c, err := m.createCQ()
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := m.destroyCQ()
+	return func(t *thread) error { return t.ioctl(fd, c) },
+		func(t *thread) error { d.setData(0, c.data(0)); return t.ioctl(fd, d) }, err
+}
+
+func createReady(m *machine, fd int) (call, reset func(*thread) error, err error) {
+	return queueReady(m, fd)
+}
+
+func destroyReady(m *machine, fd int) (call, reset func(*thread) error, err error) {
+	create, destroy, err := queueReady(m, fd)
+	if err != nil {
+		return nil, nil, err
+	}
+	return destroy, create, create(&thread{Task: m.p.MainTask()})
+}
+
+// inFlights are the calls whose locks are looked at.
+var inFlights = []inFlight{
+	{"QUERY_PORT", queryReady}, {"CQ CREATE", createReady}, {"CQ DESTROY", destroyReady},
+	{"REG_MR", regReady}, {"MR DESTROY", deregReady},
+}
+
+func asyncExperiment(o Options) (*Report, error) {
+	m, err := boot()
+	if err != nil {
+		return nil, err
+	}
+	other, err := libmlx5.OpenDevice(m.p, node)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{Question: "What does it save to have calls in flight at once?", Kernel: asyncFacts}
+	table := Table{Title: "Locks of one call, and who waits for whom", Columns: []Column{
+		{"taken", "taken"}, {"same_file", "same file"}, {"other_file", "another file"}, {"guards", "what it guards"},
+	}}
+	chart := &Chart{Title: "Locks of one call", Y: "locks"}
+	for i := range inFlights {
+		f := &inFlights[i]
+		uses, err := f.locks(m, other.CmdFD)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		shared, file, device := 0, 0, 0
+		for _, u := range uses {
+			table.add(f.name+": "+u.name, u.times, whether(u.sameFile), whether(u.otherFile), guards[u.name])
+			switch {
+			case u.otherFile:
+				device++
+			case u.sameFile:
+				file++
+			default:
+				shared++
+			}
+		}
+		chart.Categories = append(chart.Categories, f.name)
+		chart.add("shared: nobody waits", float64(shared))
+		chart.add("of one file", float64(file))
+		chart.add("of the device or more", float64(device))
+	}
+	r.Counts, r.CountsChart = []Table{table}, chart
+	if !o.CountsOnly {
+		err = r.timeAsync(m, o.Rounds)
+	}
+	return r, err
+}
+
+func whether(waits bool) string {
+	if waits {
+		return "waits"
+	}
+	return "goes on"
+}
+
+// guards says what each lock is about.
+var guards = map[string]string{
+	"disassociate_srcu": "the device against its removal; readers share it",
+	"hw_destroy_rwsem":  "the file's objects against the end of all; held shared",
+	"xa_lock":           "the file's handles",
+	"uobjects_lock":     "the file's list of objects",
+	"ev_queue.lock":     "the events of a channel or of the file",
+	"rdmacg_mutex":      "the control groups' books of all devices",
+	"db_page_mutex":     "the context's pages of doorbell records",
+	"comp_lock":         "the device's completion event queues",
+	"cq_table.lock":     "the queues of one event queue",
+	"slow_path_mutex":   "keys that the driver has the firmware make",
+}
+
+// locks finds out which locks the call takes and what each serialises.
+func (f *inFlight) locks(m *machine, otherFD int) ([]lockUse, error) {
+	plain := &thread{Task: m.p.MainTask()}
+	call, reset, err := f.ready(m, m.fd)
+	if err != nil {
+		return nil, err
+	}
+	again := func() error {
+		if err := call(plain); err != nil {
+			return err
+		}
+		return reset(plain)
+	}
+	if err := again(); err != nil { // what is made once and kept
+		return nil, err
+	}
+	list := new(lockList)
+	if err := call(&thread{Task: m.p.NewTask(trace.NewTask(1, list))}); err != nil {
+		return nil, err
+	}
+	if err := reset(plain); err != nil {
+		return nil, err
+	}
+	for i := range list.uses {
+		u := &list.uses[i]
+		for _, side := range []struct {
+			fd    int
+			waits *bool
+		}{{m.fd, &u.sameFile}, {otherFD, &u.otherFile}} {
+			second, resetSecond, err := f.ready(m, side.fd)
+			if err != nil {
+				return nil, err
+			}
+			if *side.waits, err = waits(m.p, u.name, call, second); err != nil {
+				return nil, err
+			}
+			if err := reset(plain); err != nil {
+				return nil, err
+			}
+			if err := resetSecond(plain); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list.uses, nil
+}
+
+// threadCounts are how many calls are in flight.
+var threadCounts = []int{1, 2, 4, 8}
+
+// pulse is how long the threads run in one round.
+const pulse = 4 * time.Millisecond
+
+// crowd are threads that make calls at once.
+type crowd struct {
+	name    string
+	threads []*thread
+	runs    []func(*thread) error
+	calls   int // that one run makes
+
+	rates     []float64 // calls in a second, one for each round
+	latencies []time.Duration
+}
+
+// newCrowd returns n threads that make and destroy queues, or ask for the port.
+func newCrowd(m *machine, kind string, n int, fds []int) (*crowd, error) {
+	files := "one file"
+	if len(fds) > 1 {
+		files = "a file each"
+	}
+	c := &crowd{name: fmt.Sprintf("%s, %s, %s", kind, threadsText(n), files), calls: 1}
+	for i := range n {
+		fd := fds[i%len(fds)]
+		ready := queryReady
+		if kind != "QUERY_PORT" {
+			ready, c.calls = queueReady, 2
+		}
+		call, reset, err := ready(m, fd)
+		if err != nil {
+			return nil, err
+		}
+		c.threads = append(c.threads, &thread{Task: m.p.NewTask(nil)})
+		c.runs = append(c.runs, func(t *thread) error {
+			if err := call(t); err != nil {
+				return err
+			}
+			return reset(t)
+		})
+	}
+	return c, nil
+}
+
+func threadsText(n int) string {
+	if n == 1 {
+		return "1 thread"
+	}
+	return fmt.Sprintf("%d threads", n)
+}
+
+// round lets the threads run for a pulse.
+func (c *crowd) round() error {
+	var wg sync.WaitGroup
+	took := make([][]time.Duration, len(c.threads))
+	errs := make([]error, len(c.threads))
+	start := time.Now()
+	for i, t := range c.threads {
+		wg.Go(func() {
+			for at := time.Now(); at.Sub(start) < pulse; {
+				if errs[i] = c.runs[i](t); errs[i] != nil {
+					return
+				}
+				now := time.Now()
+				took[i] = append(took[i], now.Sub(at))
+				at = now
+			}
+		})
+	}
+	wg.Wait()
+	whole := time.Since(start).Seconds()
+	n := 0
+	for i := range took {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		n += len(took[i])
+		c.latencies = append(c.latencies, took[i]...)
+	}
+	c.rates = append(c.rates, float64(n*c.calls)/whole)
+	return nil
+}
+
+// at returns the latency of a call below which that part of all lies.
+func (c *crowd) at(part float64) float64 {
+	i := min(int(part*float64(len(c.latencies))), len(c.latencies)-1)
+	return float64(c.latencies[i]) / float64(c.calls)
+}
+
+func (r *Report) timeAsync(m *machine, rounds int) error {
+	var fds []int
+	for range slices.Max(threadCounts) {
+		c, err := libmlx5.OpenDevice(m.p, node)
+		if err != nil {
+			return err
+		}
+		fds = append(fds, c.CmdFD)
+	}
+	var crowds []*crowd
+	for _, kind := range []string{"QUERY_PORT", "CQ CREATE, CQ DESTROY"} {
+		for _, files := range [][]int{fds[:1], fds} {
+			for _, n := range threadCounts {
+				c, err := newCrowd(m, kind, n, files)
+				if err != nil {
+					return err
+				}
+				crowds = append(crowds, c)
+			}
+		}
+	}
+	for round := range max(1, rounds/5) {
+		for i := range crowds {
+			if err := crowds[(i+round)%len(crowds)].round(); err != nil {
+				return err
+			}
+		}
+	}
+	r.addCrowds(crowds)
+	return nil
+}
+
+func (r *Report) addCrowds(crowds []*crowd) {
+	table := Table{Title: "Times", Columns: []Column{
+		{"calls_per_second", "calls a second"}, {"gain", "times 1 thread"},
+		{"p50_ns", "half within, ns"}, {"p99_ns", "99 % within, ns"},
+	}, Notes: []string{fmt.Sprintf("On %d processors: more threads than that share them, and a thread that has none waits.",
+		runtime.GOMAXPROCS(0))}}
+	chart := &Chart{Title: "Calls a second in the model, beside one thread", Y: "times one thread"}
+	var one float64
+	for i, c := range crowds {
+		slices.SortFunc(c.rates, cmp.Compare[float64])
+		slices.Sort(c.latencies)
+		rate := c.rates[len(c.rates)/2]
+		n := len(c.threads)
+		if n == 1 {
+			one = rate
+		}
+		table.add(c.name, rate, rate/one, c.at(0.5), c.at(0.99))
+		if i < len(threadCounts) {
+			chart.Categories = append(chart.Categories, threadsText(n))
+		}
+		chart.add(crowdSeries[i/len(threadCounts)], rate/one)
+	}
+	r.Times, r.TimesChart = []Table{table}, chart
+}
+
+// crowdSeries are the names of the crowds in the plot.
+var crowdSeries = [...]string{
+	"QUERY_PORT, one file", "QUERY_PORT, a file each", "CQ CREATE and DESTROY, one file", "CQ CREATE and DESTROY, a file each",
+}

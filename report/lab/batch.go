@@ -1,0 +1,350 @@
+package lab
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"uverbsim/copyuser"
+	"uverbsim/kernel"
+)
+
+// workload is what a program does: calls in phases. The answers of a phase are
+// what the next one needs.
+type workload struct {
+	name   string
+	phases []phase
+}
+
+// phase are calls of which none needs the answer of another.
+type phase struct {
+	calls []*request
+	after func() // what the program does with the answers; may be nil
+}
+
+// workloads are those of the experiment: n calls of each kind.
+func workloads(m *machine, n int) ([]workload, error) {
+	var out []workload
+	for _, f := range []func(*machine, int) (workload, error){queries, queues, regions} {
+		w, err := f(m, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
+}
+
+// each makes n of something.
+func each(n int, f func() (*request, error)) ([]*request, error) {
+	rs := make([]*request, n)
+	for i := range rs {
+		var err error
+		if rs[i], err = f(); err != nil {
+			return nil, err
+		}
+	}
+	return rs, nil
+}
+
+func queries(m *machine, n int) (workload, error) {
+	calls, err := each(n, m.queryPort)
+	return workload{"QUERY_PORT", []phase{{calls: calls}}}, err
+}
+
+func queues(m *machine, n int) (workload, error) {
+	create, err := each(n, m.createCQ)
+	if err != nil {
+		return workload{}, err
+	}
+	destroy, err := each(n, m.destroyCQ)
+	handOver := func() {
+		for i, r := range create {
+			destroy[i].setData(0, r.data(0))
+		}
+	}
+	return workload{"CQ CREATE, CQ DESTROY", []phase{{create, handOver}, {calls: destroy}}}, err
+}
+
+func regions(m *machine, n int) (workload, error) {
+	pd, err := m.ctx.AllocPD()
+	if err != nil {
+		return workload{}, err
+	}
+	var answers []copyuser.Addr
+	reg, err := each(n, func() (*request, error) {
+		r, at, err := m.regMR(pd.Handle)
+		answers = append(answers, at)
+		return r, err
+	})
+	if err != nil {
+		return workload{}, err
+	}
+	dereg, err := each(n, m.deregMR)
+	handOver := func() {
+		for i, at := range answers {
+			var b [4]byte
+			m.load(at, b[:])
+			dereg[i].setData(0, uint64(binary.LittleEndian.Uint32(b[:])))
+		}
+	}
+	return workload{"REG_MR, MR DESTROY", []phase{{reg, handOver}, {calls: dereg}}}, err
+}
+
+// calls is how many the workload has.
+func (w *workload) calls() (n int) {
+	for _, p := range w.phases {
+		n += len(p.calls)
+	}
+	return n
+}
+
+// alone is the workload with an ioctl for each call.
+func (w *workload) alone(t *thread, fd int) error {
+	for _, p := range w.phases {
+		if err := t.single(fd, p.calls); err != nil {
+			return err
+		}
+		p.done()
+	}
+	return nil
+}
+
+func (p *phase) done() {
+	if p.after != nil {
+		p.after()
+	}
+}
+
+// inBatches returns the workload with up to size calls in each ioctl.
+func (w *workload) inBatches(m *machine, size int) (func(*thread, int) error, error) {
+	batches := make([][]batch, len(w.phases))
+	for i, p := range w.phases {
+		for first := 0; first < len(p.calls); first += size {
+			b, err := m.batch(p.calls[first:min(first+size, len(p.calls))])
+			if err != nil {
+				return nil, err
+			}
+			batches[i] = append(batches[i], b)
+		}
+	}
+	return func(t *thread, fd int) error {
+		for i, p := range w.phases {
+			for _, b := range batches[i] {
+				if err := b.send(m, t, fd); err != nil {
+					return err
+				}
+			}
+			p.done()
+		}
+		return nil
+	}, nil
+}
+
+// batch is a batch that lies in the program's memory.
+type batch struct {
+	at copyuser.Addr
+	n  int
+}
+
+// batch puts a batch into memory.
+func (m *machine) batch(calls []*request) (batch, error) {
+	buf := make([]byte, kernel.BatchHdrSize+len(calls)*kernel.BatchEntrySize)
+	binary.LittleEndian.PutUint32(buf, uint32(len(calls)))
+	for i, r := range calls {
+		binary.LittleEndian.PutUint64(buf[kernel.BatchHdrSize+i*kernel.BatchEntrySize:], uint64(r.at))
+	}
+	at, err := m.alloc(len(buf))
+	if err != nil {
+		return batch{}, err
+	}
+	m.store(at, buf)
+	return batch{at, len(calls)}, nil
+}
+
+// send makes the call and looks at each answer, as a program has to.
+func (b batch) send(m *machine, t *thread, fd int) error {
+	made, err := t.Ioctl(fd, kernel.BatchIoctl, b.at)
+	if err != nil {
+		return err
+	}
+	if int(made) != b.n {
+		return fmt.Errorf("%d calls of a batch of %d were made", made, b.n)
+	}
+	entries := m.entries[:b.n*kernel.BatchEntrySize]
+	m.load(b.at+kernel.BatchHdrSize, entries)
+	for i := range b.n {
+		result := int32(binary.LittleEndian.Uint32(entries[i*kernel.BatchEntrySize+kernel.BatchResultOffset:]))
+		if result != 0 {
+			return fmt.Errorf("call %d of a batch: errno %d", i, -result)
+		}
+	}
+	return nil
+}
+
+// batchSizes are those that are tried with n calls.
+func batchSizes(n int) []int {
+	var sizes []int
+	for s := 1; s < n; s *= 4 {
+		sizes = append(sizes, s)
+	}
+	return append(sizes, n)
+}
+
+// way is a workload with so many calls in each ioctl.
+type way struct {
+	workload *workload
+	name     string
+	size     int // 0: without the batch entry
+	run      func(*thread, int) error
+}
+
+// batchWays are the workloads in all ways.
+func batchWays(m *machine, n int) ([]way, error) {
+	ws, err := workloads(m, n)
+	if err != nil {
+		return nil, err
+	}
+	var ways []way
+	for i := range ws {
+		w := &ws[i]
+		ways = append(ways, way{w, "an ioctl each", 0, w.alone})
+		for _, size := range batchSizes(n) {
+			run, err := w.inBatches(m, size)
+			if err != nil {
+				return nil, err
+			}
+			ways = append(ways, way{w, fmt.Sprintf("batches of %d", size), size, run})
+		}
+	}
+	return ways, nil
+}
+
+// batchLong says what the experiment does.
+const batchLong = `Batch makes the same calls one by one and in batches: QUERY_PORT; CQ CREATE and
+CQ DESTROY; REG_MR (by INVOKE_WRITE) and MR DESTROY. Linux has no ioctl that
+makes several calls. The model has one for this experiment alone: an array of
+headers, each of which is answered on its own.`
+
+func batchExperiment(o Options) (*Report, error) {
+	m, err := boot(kernel.ExperimentalBatch)
+	if err != nil {
+		return nil, err
+	}
+	ways, err := batchWays(m, o.N)
+	if err != nil {
+		return nil, err
+	}
+	r := &Report{
+		Question: "What does it save to make many calls with one system call?",
+		Experimental: fmt.Sprintf("the batch entry (ioctl command %#x) does not exist in Linux, which answers ENOTTY",
+			uint32(kernel.BatchIoctl)),
+		Kernel: batchFacts,
+	}
+	if err := r.countBatches(m, ways); err != nil {
+		return nil, err
+	}
+	if !o.CountsOnly {
+		err = r.timeBatches(m, ways, o.Rounds)
+	}
+	return r, err
+}
+
+// countBatches fills in what is exact.
+func (r *Report) countBatches(m *machine, ways []way) error {
+	table := Table{Title: "Counts", Columns: []Column{
+		{"calls", "calls"}, {"crossings", "crossings"},
+		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
+		{"allocs", "allocations"}, {"firmware", "firmware"},
+	}}
+	chart := &Chart{Title: "What one QUERY_PORT takes, alone and in batches", Y: "for one call"}
+	for i := range ways {
+		w := &ways[i]
+		run := func(t *thread) error { return w.run(t, m.fd) }
+		if _, err := m.count(run); err != nil { // what is made once and kept
+			return err
+		}
+		c, err := m.count(run)
+		if err != nil {
+			return err
+		}
+		table.add(w.workload.name+", "+w.name, w.workload.calls(), c.Crossings,
+			c.CopiesIn, c.BytesIn, c.CopiesOut, c.BytesOut, c.Allocs, c.Firmware)
+		if w.workload == ways[0].workload {
+			chart.Categories = append(chart.Categories, w.name)
+			calls := float64(w.workload.calls())
+			chart.add("crossings", float64(c.Crossings)/calls)
+			chart.add("copies from the user", float64(c.CopiesIn)/calls)
+			chart.add("copies to the user", float64(c.CopiesOut)/calls)
+		}
+	}
+	r.Counts, r.CountsChart = []Table{table}, chart
+	return nil
+}
+
+// timeBatches measures.
+func (r *Report) timeBatches(m *machine, ways []way, rounds int) error {
+	t := &thread{Task: m.p.MainTask()}
+	var ns []float64
+	for first := 0; first < len(ways); {
+		end := first
+		runs := []func() error{crossing}
+		for ; end < len(ways) && ways[end].workload == ways[first].workload; end++ {
+			w := &ways[end]
+			runs = append(runs, func() error { return w.run(t, m.fd) })
+		}
+		got, err := measure(rounds, runs...)
+		if err != nil {
+			return err
+		}
+		if first == 0 {
+			r.Crossing = &Crossing{got[0]}
+		}
+		ns = append(ns, got[1:]...)
+		first = end
+	}
+	table := Table{Title: "Times, of one call in nanoseconds", Columns: []Column{
+		{"work_ns", "work"}, {"crossing_ns", "+ crossing"}, {"estimate_ns", "= estimate"}, {"saved_percent", "saved, %"},
+		{"needed_ns", "40 % takes"},
+	}}
+	chart := &Chart{Title: "Time of one call with its share of a crossing: an estimate", Y: "% of an ioctl each"}
+	var single, alone float64
+	for i := range ways {
+		w := &ways[i]
+		calls := float64(w.workload.calls())
+		work := ns[i] / calls
+		share := 1.0 // crossings for a call
+		if w.size > 0 {
+			share = float64(w.crossings()) / calls
+		}
+		cross := r.Crossing.Nanoseconds * share
+		if w.size == 0 {
+			single, alone = work+cross, work
+		}
+		chart.add(w.workload.name, 100*(work+cross)/single)
+		if w.workload == ways[0].workload {
+			chart.Categories = append(chart.Categories, w.name)
+		}
+		table.add(w.workload.name+", "+w.name, work, cross, work+cross, 100*(1-(work+cross)/single), needed(alone, work, share))
+	}
+	r.Times, r.TimesChart = []Table{table}, chart
+	return nil
+}
+
+// crossings is how many the way makes.
+func (w *way) crossings() (n int) {
+	for _, p := range w.workload.phases {
+		n += (len(p.calls) + w.size - 1) / w.size
+	}
+	return n
+}
+
+// needed is what a crossing would have to cost for a batch to save 40 %, "never"
+// if no cost would do.
+func needed(alone, work, share float64) any {
+	const claim = 0.4
+	// work + share*c = (1-claim) * (alone + c)
+	if share >= 1-claim {
+		return "never"
+	}
+	return max(0, (work-(1-claim)*alone)/(1-claim-share))
+}

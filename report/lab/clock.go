@@ -1,0 +1,95 @@
+package lab
+
+import (
+	"runtime"
+	"slices"
+	"time"
+)
+
+// variant is a way to do something that is to be measured beside others.
+type variant struct {
+	run  func() error
+	reps int // how often run is run in a round; measure finds it
+	took []time.Duration
+}
+
+// roundTime is about how long a variant runs in one round: short, so that all
+// have had their turn before the machine is busy with something else.
+const roundTime = 200 * time.Microsecond
+
+// measure runs the variants in turns and returns the median of each, in
+// nanoseconds for one run. In every round each has its turn, and each round
+// begins with another one, so that what slows the machine down for a while slows
+// all of them.
+func measure(rounds int, runs ...func() error) ([]float64, error) {
+	vs := make([]*variant, len(runs))
+	for i, run := range runs {
+		vs[i] = &variant{run: run}
+		if err := vs[i].calibrate(); err != nil {
+			return nil, err
+		}
+	}
+	runtime.GC()
+	for r := range rounds {
+		for i := range vs {
+			if err := vs[(r+i)%len(vs)].round(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := make([]float64, len(vs))
+	for i, v := range vs {
+		out[i] = float64(median(v.took)) / float64(v.reps)
+	}
+	return out, nil
+}
+
+// calibrate finds how often the variant is to be run in a round.
+func (v *variant) calibrate() error {
+	for v.reps = 1; ; v.reps *= 2 {
+		v.took = v.took[:0]
+		if err := v.round(); err != nil {
+			return err
+		}
+		if v.took[0] >= roundTime/2 || v.reps >= 1<<20 {
+			v.took = v.took[:0]
+			return nil
+		}
+	}
+}
+
+func (v *variant) round() error {
+	start := time.Now()
+	for range v.reps {
+		if err := v.run(); err != nil {
+			return err
+		}
+	}
+	v.took = append(v.took, time.Since(start))
+	return nil
+}
+
+// median sorts its argument.
+func median(d []time.Duration) time.Duration {
+	slices.Sort(d)
+	return d[len(d)/2]
+}
+
+// allocs returns how many allocations of the Go heap a run makes, and of how many
+// bytes, as the average of many. They are those of the model and of the library,
+// not of the kernel.
+func allocs(run func() error) (n, bytes float64, err error) {
+	const times = 50
+	if err := run(); err != nil {
+		return 0, 0, err
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range times {
+		if err := run(); err != nil {
+			return 0, 0, err
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / times, float64(after.TotalAlloc-before.TotalAlloc) / times, nil
+}

@@ -1,0 +1,109 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"uverbsim/rule"
+)
+
+// UnknownError says that there is no rule, or no errno, of a name, and which
+// ones are most like it.
+type UnknownError struct {
+	What, Name string
+	Nearest    []string
+}
+
+func (e *UnknownError) Error() string {
+	s := "there is no " + e.What + " " + quote(e.Name)
+	if len(e.Nearest) > 0 {
+		s += ": the nearest are " + strings.Join(e.Nearest, ", ")
+	}
+	return s
+}
+
+func quote(s string) string {
+	if s == "" || strings.ContainsAny(s, " \t\n\"") {
+		return `"` + strings.NewReplacer("\n", `\n`, `"`, `\"`, "\t", `\t`).Replace(s) + `"`
+	}
+	return s
+}
+
+// maxNearest is how many names are offered in the place of one that is unknown.
+const maxNearest = 5
+
+// nearest returns the ids that are most like what was asked for.
+func (c *Catalogue) nearest(arg string) []string {
+	var ids []string
+	for _, e := range c.entries {
+		ids = append(ids, e.ID)
+	}
+	return nearest(arg, ids)
+}
+
+// nearest returns the names that are most like arg, the best first: those that
+// contain it or, if none does, the word behind its slash; if none does either,
+// those with the fewest other letters.
+func nearest(arg string, names []string) []string {
+	arg = strings.ToLower(arg)
+	if arg == "" {
+		return nil
+	}
+	word := arg[strings.LastIndexByte(arg, '/')+1:]
+	for _, part := range []string{arg, word} {
+		lacks := func(n string) bool { return !strings.Contains(strings.ToLower(n), part) }
+		if with := slices.DeleteFunc(slices.Clone(names), lacks); part != "" && len(with) > 0 {
+			names = with
+			break
+		}
+	}
+	names = slices.SortedFunc(slices.Values(names), func(a, b string) int {
+		return cmp.Or(cmp.Compare(levenshtein(arg, strings.ToLower(a)), levenshtein(arg, strings.ToLower(b))), cmp.Compare(a, b))
+	})
+	return names[:min(maxNearest, len(names))]
+}
+
+// levenshtein returns how many letters have to be put in, taken out or changed
+// to make b of a.
+func levenshtein(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// WithErrno returns those of the entries that have an errno: its name as the
+// kernel spells it, where upper and lower case are the same, or its number. The
+// error names the errnos that rules have if no rule has this one.
+func WithErrno(es []*Entry, name string) ([]*Entry, error) {
+	var errno syscall.Errno
+	var names []string
+	for _, r := range rule.All() {
+		n := rule.ErrnoName(r.Errno)
+		if !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+		if strings.EqualFold(n, name) || strconv.Itoa(int(r.Errno)) == name {
+			errno = r.Errno
+		}
+	}
+	if errno == 0 {
+		return nil, &UnknownError{"rule with the errno", name, nearest(name, names)}
+	}
+	return slices.DeleteFunc(slices.Clone(es), func(e *Entry) bool { return e.Errno != errno }), nil
+}

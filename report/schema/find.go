@@ -1,0 +1,188 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Selection is what a name means: an object, and a method or a write() command
+// of it if the name has one.
+type Selection struct {
+	Object *Object
+	Method *Method
+	Write  *Write
+}
+
+// Find looks up OBJECT or OBJECT.METHOD. Both may be the kernel's names or short
+// ones, in any case: "UVERBS_OBJECT_CQ", "cq", "cq.create", "CQ.EX_CREATE_CQ". A
+// method's or a command's name that is the kernel's needs no object. An error
+// tells the nearest name.
+func (d *Document) Find(name string) (Selection, error) {
+	object, method, dotted := strings.Cut(fold(name), ".")
+	for i := range d.Objects {
+		if o := &d.Objects[i]; object == o.Name || object == o.Short {
+			s := Selection{Object: o}
+			if !dotted {
+				return s, nil
+			}
+			if s.within(method) {
+				return s, nil
+			}
+			return s, fmt.Errorf("%s has no method or command %q on %s: the nearest is %s.%s",
+				o.Name, method, d.where(), o.Short, nearest(method, o.members()))
+		}
+	}
+	if !dotted {
+		for i := range d.Objects {
+			s := Selection{Object: &d.Objects[i]}
+			if strings.Contains(object, "_") && s.named(object) {
+				return s, nil
+			}
+		}
+	}
+	var names []string
+	for _, o := range d.Objects {
+		names = append(names, o.Short)
+	}
+	return Selection{}, fmt.Errorf("no object %q on %s: the nearest is %s", object, d.where(), nearest(object, names))
+}
+
+func (d *Document) where() string { return d.Driver.Name + ", kernel " + d.Kernel.Name }
+
+func fold(name string) string { return strings.ReplaceAll(strings.ToUpper(name), "-", "_") }
+
+// within finds a method or a command by the short or the full name.
+func (s *Selection) within(name string) bool {
+	for i := range s.Object.Methods {
+		if m := &s.Object.Methods[i]; name == m.Short || name == m.Name {
+			s.Method = m
+			return true
+		}
+	}
+	for i := range s.Object.Writes {
+		if w := &s.Object.Writes[i]; name == w.Short || name == w.Name {
+			s.Write = w
+			return true
+		}
+	}
+	return false
+}
+
+// named finds one by the full name.
+func (s *Selection) named(name string) bool {
+	return (strings.Contains(name, "_METHOD_") || strings.HasPrefix(name, "IB_USER_VERBS_")) && s.within(name)
+}
+
+func (o *Object) members() []string {
+	var names []string
+	for _, m := range o.Methods {
+		names = append(names, m.Short)
+	}
+	for _, w := range o.Writes {
+		names = append(names, w.Short)
+	}
+	return names
+}
+
+// nearest is the name that takes the fewest changes.
+func nearest(name string, among []string) string {
+	if len(among) == 0 {
+		return "none"
+	}
+	return slices.MinFunc(among, func(a, b string) int { return distance(name, a) - distance(name, b) })
+}
+
+// distance is how many letters have to be added, removed or replaced, or pairs of
+// neighbours swapped.
+func distance(a, b string) int {
+	d := make([][]int, len(a)+1)
+	for i := range d {
+		d[i] = make([]int, len(b)+1)
+		d[i][0] = i
+	}
+	for j := range d[0] {
+		d[0][j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		for j := 1; j <= len(b); j++ {
+			change := d[i-1][j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			d[i][j] = min(change, d[i-1][j]+1, d[i][j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
+			}
+		}
+	}
+	return d[len(a)][len(b)]
+}
+
+// Only returns a document with that part alone, and the structs and enums that
+// it names.
+func (d *Document) Only(s Selection) *Document {
+	c := *d
+	o := *s.Object
+	if s.Method != nil {
+		o.Methods, o.Writes = []Method{*s.Method}, []Write{}
+	}
+	if s.Write != nil {
+		o.Methods, o.Writes = []Method{}, []Write{*s.Write}
+	}
+	c.Objects = []Object{o}
+	c.Structs, c.Enums = map[string]Struct{}, map[string][]Enumerator{}
+	for _, name := range Structs(&o) {
+		c.keep(d, name)
+	}
+	for _, m := range o.Methods {
+		for _, a := range m.Attrs {
+			if e, ok := d.Enums[a.CType]; ok {
+				c.Enums[a.CType] = e
+			}
+		}
+	}
+	return &c
+}
+
+// keep takes over a struct and those in it and behind it.
+func (d *Document) keep(from *Document, name string) {
+	s, ok := from.Structs[name]
+	if _, has := d.Structs[name]; !ok || has {
+		return
+	}
+	d.Structs[name] = s
+	for _, m := range s.Members {
+		d.keep(from, m.Type)
+	}
+	for _, t := range s.Tails {
+		d.keep(from, t.Type)
+	}
+	for _, union := range []string{"rdma", "atomic", "ud"} {
+		d.keep(from, name+"."+union)
+	}
+}
+
+// Structs returns the structs that an object's methods and commands name, in
+// their order.
+func Structs(o *Object) []string {
+	var list []string
+	add := func(names ...string) {
+		for _, n := range names {
+			if n != "" && !slices.Contains(list, n) {
+				list = append(list, n)
+			}
+		}
+	}
+	for _, m := range o.Methods {
+		for _, a := range m.Attrs {
+			add(a.Structs...)
+		}
+	}
+	for _, w := range o.Writes {
+		add(w.Request, w.Response)
+		add(w.UdataIn...)
+		add(w.UdataOut...)
+	}
+	return list
+}
