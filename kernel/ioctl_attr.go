@@ -60,7 +60,8 @@ func (b *Bundle) tracedSetAttr(t *trace.Task, i int) error {
 	u := b.priv.uattr(i)
 	attrKey := spec.KeyAttr(u.id())
 	elm := b.file.Device.API.radix.Lookup(b.priv.methodKey | attrKey)
-	if elm == nil {
+	if elm == nil { // an empty slot of the method's leaf: the kernel looks from the root, too
+		b.file.Device.API.traceWalk(t, "attribute", b.priv.methodKey|attrKey)
 		t.NoteAttr("unknown", nil, uint64(u.id()), uint64(u.len()), uint64(i))
 		return b.setAttr(i)
 	}

@@ -19,5 +19,8 @@ func init() {
 }{"nopbatch", func(io.Writer) trace.Sink { return nopBatch{} }},struct {
 	name string
 	sink func(w io.Writer) trace.Sink
+}{"recorder", func(io.Writer) trace.Sink { return trace.NewRecorder(nopBatch{}) }},struct {
+	name string
+	sink func(w io.Writer) trace.Sink
 }{"nop", func(io.Writer) trace.Sink { return nopSink{} }})
 }

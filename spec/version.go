@@ -133,18 +133,24 @@ func (k *Kernel) Declared(driver uint32, defs []Definition) []Definition {
 	return has
 }
 
-// drop takes out what a kernel lacks and says whether anything is left.
+// drop takes out what a kernel lacks and says whether anything is left; a
+// definition that was empty before is left.
 func (d *Definition) drop(lacks map[nameKey]bool) bool {
 	o := &d.Object
 	obj := int(o.ID)
 	if lacks[nameKey{obj, none, none}] {
 		return false
 	}
-	o.Methods = slices.DeleteFunc(o.Methods, func(m Method) bool { return lacks[nameKey{obj, int(m.ID), none}] })
+	had := len(o.Methods)
+	o.Methods = slices.DeleteFunc(o.Methods, func(m Method) bool {
+		lacked := func(a Attr) bool { return lacks[nameKey{obj, int(m.ID), int(a.ID)}] }
+		return lacks[nameKey{obj, int(m.ID), none}] ||
+			m.Extends && slices.ContainsFunc(m.Attrs, lacked) &&
+				!slices.ContainsFunc(m.Attrs, func(a Attr) bool { return !lacked(a) })
+	})
 	for i := range o.Methods {
 		m := &o.Methods[i]
 		m.Attrs = slices.DeleteFunc(m.Attrs, func(a Attr) bool { return lacks[nameKey{obj, int(m.ID), int(a.ID)}] })
 	}
-	o.Methods = slices.DeleteFunc(o.Methods, func(m Method) bool { return m.Extends && len(m.Attrs) == 0 })
-	return o.Class != ClassNone || len(o.Methods) > 0 || len(d.Writes) > 0
+	return had == 0 || len(o.Methods) > 0 || o.Class != ClassNone || len(d.Writes) > 0
 }

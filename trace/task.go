@@ -51,6 +51,7 @@ type Task struct {
 	// is told of event at once.
 	batch *[batchSize]Event
 	kept  uint
+	room  uint // how many may be kept before something else has to be done; 0 always
 	event Event
 
 	sink    Sink
@@ -79,6 +80,9 @@ func NewTask(id int, sink Sink) *Task {
 	t.sched, _ = sink.(Scheduler)
 	if t.batcher != nil {
 		t.batch = new([batchSize]Event)
+		if t.timer == nil {
+			t.room = batchSize
+		}
 	}
 	return t
 }
@@ -107,7 +111,13 @@ func (t *Task) EnterInlined(module, name string) Span {
 
 func (t *Task) enter(module, name string, inlined bool) {
 	t.stack = append(t.stack, call{module, name, inlined})
-	e := t.next()
+	e := &t.event
+	if n := t.kept; n < t.room {
+		e = &t.batch[n%batchSize]
+		t.kept = n + 1
+	} else {
+		e = t.next()
+	}
 	e.Kind, e.Inlined, e.Module, e.Name = Enter, inlined, module, name
 	if t.batch == nil {
 		t.sink.Event(t, e)
@@ -125,7 +135,13 @@ func (t *Task) leave() {
 	last := len(t.stack) - 1
 	c := &t.stack[last]
 	t.stack = t.stack[:last]
-	e := t.next()
+	e := &t.event
+	if n := t.kept; n < t.room {
+		e = &t.batch[n%batchSize]
+		t.kept = n + 1
+	} else {
+		e = t.next()
+	}
 	e.Kind, e.Inlined, e.Module, e.Name = Leave, c.inlined, c.module, c.name
 	if t.batch == nil {
 		t.sink.Event(t, e)
@@ -149,7 +165,13 @@ func (t *Task) NoteAttr(name string, spec any, id, length, index uint64) {
 }
 
 func (t *Task) note(k Kind, name string, a, b, c uint64, spec any) {
-	e := t.next()
+	e := &t.event
+	if n := t.kept; n < t.room {
+		e = &t.batch[n%batchSize]
+		t.kept = n + 1
+	} else {
+		e = t.next()
+	}
 	e.Kind, e.Inlined, e.Module, e.Name = k, false, "", name
 	e.A, e.B, e.C = a, b, c
 	if k == Attr {
@@ -162,7 +184,8 @@ func (t *Task) note(k Kind, name string, a, b, c uint64, spec any) {
 	}
 }
 
-// next returns the event that is to be filled in.
+// next returns the event that is to be filled in. Where there is room its callers
+// take it themselves, which is cheaper than this call.
 func (t *Task) next() *Event {
 	if t.batch == nil {
 		t.event = Event{}

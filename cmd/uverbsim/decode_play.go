@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +16,7 @@ import (
 	"uverbsim/interpose/watch"
 	"uverbsim/report/dissect"
 	"uverbsim/report/request"
+	"uverbsim/rule"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 	"uverbsim/spec"
@@ -31,7 +33,8 @@ func (t *caseText) Truncate(size int64) error { t.Buffer.Truncate(int(size)); re
 
 // requestCase makes a case of a request: an open, a context unless the request
 // gets one itself, and the request. It is recorded as if a program had made it,
-// with memory that is zero where nothing is known of it.
+// with memory that is zero where nothing is known of it, and refused, so that
+// nothing it names counts as made by it.
 func requestCase(r *request.Request, dev dissect.Device, bare bool) (*casefile.Case, error) {
 	var text caseText
 	rec, err := record.New(&text, record.Options{Process: func(int) record.Process { return record.Process{Caps: ^uint64(0), Memlock: -1} }})
@@ -47,9 +50,9 @@ func requestCase(r *request.Request, dev dissect.Device, bare bool) (*casefile.C
 	}
 	do(&watch.Call{Name: "open", Path: "/dev/infiniband/uverbs0", OpenFlags: syscall.O_RDWR | syscall.O_CLOEXEC, FD: -1, Ret: fd})
 	if r.Kind == request.Ioctl {
-		do(&watch.Call{Name: "ioctl", FD: fd, Cmd: spec.RDMA_VERBS_IOCTL, Arg: copyuser.Addr(r.At)})
+		do(&watch.Call{Name: "ioctl", FD: fd, Cmd: spec.RDMA_VERBS_IOCTL, Arg: copyuser.Addr(r.At), Ret: -1, Err: syscall.EINVAL})
 	} else {
-		do(&watch.Call{Name: "write", FD: fd, Addr: r.At, Length: uint64(writeLength(r))})
+		do(&watch.Call{Name: "write", FD: fd, Addr: r.At, Length: uint64(writeLength(r)), Ret: -1, Err: syscall.EINVAL})
 	}
 	if err := rec.Close(); err != nil {
 		return nil, err
@@ -111,13 +114,13 @@ func shownShort(r *request.Request) bool {
 	return len(r.Bytes) < spec.IoctlHdrSize+int(h.NumAttrs)*spec.IoctlAttrSize
 }
 
-// getContext is the call that libraries begin with.
+// getContext is the call that libraries begin with. On mlx5 the context may use
+// DEVX, and has registers of its own, so that calls need not name any.
 func getContext(c *casefile.Case, fd string) *casefile.Ioctl {
 	a := &casefile.Ioctl{FD: fd, Hdr: casefile.Hdr{ObjectID: spec.UVERBS_OBJECT_DEVICE, MethodID: spec.UVERBS_METHOD_GET_CONTEXT}}
 	if c.Driver == "mlx5" {
 		const name = "context" // no buffer of a recording is called so
-		req := spec.Mlx5AllocUcontextReqV2{TotalNumBfregs: 16, NumLowLatencyBfregs: 4, MaxCQEVersion: 1,
-			LibCaps: spec.MLX5_LIB_CAP_4K_UAR | spec.MLX5_LIB_CAP_DYN_UAR, Flags: spec.MLX5_IB_ALLOC_UCTX_DEVX}
+		req := spec.Mlx5AllocUcontextReqV2{TotalNumBfregs: 16, NumLowLatencyBfregs: 4, MaxCQEVersion: 1, Flags: spec.MLX5_IB_ALLOC_UCTX_DEVX}
 		data := spec.Bytes(&req)
 		n := uint16(len(data))
 		if c.Bufs == nil {
@@ -173,9 +176,51 @@ func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, k *spec.
 	}
 	errors.As(last.Refused, &a.Rule)
 	if a.Errno == "EFAULT" && shownShort(r) {
-		a.Cannot = "the dump ends before the request does, and nothing in what it has is refused"
+		a.Cannot = "the dump ends before the request does, and what there is of it does not decide"
 		return a
 	}
-	a.Matters = d.Assumed
+	a.Matters = matters(d, a.Rule, pinned(c, r))
 	return a
+}
+
+// matters returns what of all that is assumed may have decided the answer.
+func matters(d *dissect.Dump, why *rule.Rule, pinned []string) []string {
+	switch {
+	case slices.Contains(d.Rules(), why):
+		return nil // the dump alone tells it
+	case why != nil && strings.HasPrefix(why.ID, "object/"):
+		if d.Call == request.Ioctl { // in the order in which they are looked up
+			return d.Handles[:min(1, len(d.Handles))]
+		}
+		return d.Handles
+	}
+	return append(d.Memory, pinned...)
+}
+
+// pinned says which memory the kernel may have pinned, which no dump shows.
+func pinned(c *casefile.Case, r *request.Request) (says []string) {
+	add := func(v *casefile.Value, was []byte) {
+		if v.Kind == casefile.Ptr && strings.HasPrefix(v.Name, "memory") && len(was) >= 8 {
+			says = append(says, fmt.Sprintf("the memory at %#x, as far as the kernel needs it, is there", binary.LittleEndian.Uint64(was)))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Bufs)) {
+		b := c.Bufs[name]
+		for i := range b.Reloc {
+			add(&b.Reloc[i].Value, b.Bytes()[b.Reloc[i].At:])
+		}
+	}
+	switch a := c.Steps[len(c.Steps)-1].Do.(type) {
+	case *casefile.Ioctl:
+		for i := range a.Attrs {
+			if at := spec.IoctlHdrSize + i*spec.IoctlAttrSize + spec.IoctlAttrDataOffset; at < len(r.Bytes) {
+				add(&a.Attrs[i].Data, r.Bytes[at:])
+			}
+		}
+	case *casefile.Write:
+		for i := range a.Reloc {
+			add(&a.Reloc[i].Value, a.Data[a.Reloc[i].At:])
+		}
+	}
+	return says
 }

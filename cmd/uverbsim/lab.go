@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -59,6 +60,9 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 }
 
 func (fl *labFlags) run(out io.Writer, e *lab.Experiment) error {
+	if fl.json && fl.svg == "-" {
+		return errors.New("--json and --svg - both want the standard output")
+	}
 	r, err := e.Run(fl.opts)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"uverbsim/methods"
 	"uverbsim/process"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 // machineOptions are the flags that say what machine a program finds.
@@ -58,10 +59,13 @@ func (o *machineOptions) asked() *casefile.Device {
 type machine struct {
 	*kernel.Machine
 	adapters []*mlx5.Device
+	sink     trace.Sink
 	memlock  *uint64 // nil: the programs' own
 }
 
-func (o *machineOptions) make() (*machine, error) {
+// make makes the machine. What its adapters do by themselves is reported to the sink,
+// if there is one.
+func (o *machineOptions) make(sink trace.Sink) (*machine, error) {
 	var version *spec.Kernel
 	if o.kernel != "" {
 		var ok bool
@@ -73,7 +77,7 @@ func (o *machineOptions) make() (*machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &machine{memlock: memlock, Machine: kernel.NewMachine(methods.Core(), kernel.Version(version))}
+	m := &machine{memlock: memlock, sink: sink, Machine: kernel.NewMachine(methods.Core(), kernel.Version(version))}
 	fabric := hw.NewFabric(hw.Link{})
 	devices := o.devices
 	if len(devices) == 0 {
@@ -101,7 +105,12 @@ func (m *machine) add(d deviceOption, fabric *hw.Fabric) error {
 		profile = profile.WithMAC([6]byte{0x02, 0x00, 0x5e, 0x00, 0x53, byte(1 + n)})
 	}
 	begun := time.Now()
+	var dma *trace.Task
+	if m.sink != nil {
+		dma = trace.NewTask(0, m.sink)
+	}
 	dev, err := mlx5.New(m.Machine, mlx5.Config{
+		DMA:     dma,
 		Name:    "mlx5_" + strconv.Itoa(n),
 		Profile: profile,
 		Addrs:   []netip.Addr{netip.AddrFrom4([4]byte{192, 0, 2, byte(1 + n)})},
@@ -139,7 +148,7 @@ func parseMemlock(text string) (*uint64, error) {
 const clockMHz = 156
 
 func (m *machine) config(w *watchers, report func(string)) interpose.Config {
-	c := interpose.Config{Machine: m.Machine, Memlock: m.memlock, Report: report, Trace: w.sink}
+	c := interpose.Config{Machine: m.Machine, Memlock: m.memlock, Report: report, Trace: m.sink}
 	if len(w.Watchers) > 0 {
 		c.Watch = w.Watchers
 	}

@@ -12,6 +12,7 @@ var commands = []func() *cobra.Command{
 	newDecodeCmd,
 	newRulesCmd,
 	newTraceCmd,
+	newExplainCmd,
 	newSpecCmd,
 	newLabCmd,
 	newRecordCmd,

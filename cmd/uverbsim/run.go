@@ -157,7 +157,7 @@ func release() string {
 
 // simulate runs the program on a machine of its own. It sets what gives the machine up.
 func (o *runOptions) simulate(cmd *cobra.Command, spec seccomp.Spec, w *watchers, abandon *func()) (syscall.WaitStatus, error) {
-	m, err := o.machine.make()
+	m, err := o.machine.make(w.sink)
 	if err != nil {
 		return 0, err
 	}

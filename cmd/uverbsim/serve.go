@@ -48,15 +48,15 @@ func (o *serveOptions) serve(cmd *cobra.Command, socket string) (err error) {
 		return err
 	}
 	defer l.Close()
-	m, err := o.machine.make()
-	if err != nil {
-		return err
-	}
 	watcher, err := o.watch.open(cmd.ErrOrStderr(), record.Options{Device: o.machine.asked()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, watcher.Close()) }()
+	m, err := o.machine.make(watcher.sink)
+	if err != nil {
+		return err
+	}
 	s, err := interpose.New(m.config(watcher, reporter(cmd)))
 	if err != nil {
 		return err

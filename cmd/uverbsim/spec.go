@@ -11,6 +11,8 @@ import (
 	"uverbsim/report/schema"
 	"uverbsim/report/specdiff"
 	"uverbsim/report/spectable"
+	"uverbsim/report/spectree"
+	"uverbsim/report/syzlang"
 	"uverbsim/spec"
 )
 
@@ -41,15 +43,20 @@ methods that it has none of, or of the one that is named.`,
 	f.StringVar(&s.kernel, "kernel", "6.12", "the kernel: "+kernelNames())
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.StringVar(&s.diff, "diff", "", "tell what this kernel has otherwise than --kernel: "+kernelNames())
+	f.BoolVar(&s.tree, "tree", false, "show the radix tree, or the part of it that OBJECT has")
+	f.StringVar(&s.format, "format", "text", "of --tree: text, dot or svg")
+	f.BoolVar(&s.syzlang, "syzlang", false, "print syzkaller descriptions of what it has none of, or of OBJECT")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of what --json prints")
+	cmd.MarkFlagsMutuallyExclusive("json", "schema", "diff", "tree", "syzlang")
 	return cmd
 }
 
 // specifier are the flags of spec.
 type specifier struct {
 	driver, kernel string
-	diff           string
+	diff, format   string
 	json, schema   bool
+	tree, syzlang  bool
 }
 
 func (s *specifier) run(cmd *cobra.Command, args []string) error {
@@ -81,12 +88,18 @@ func (s *specifier) print(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.diff != "" {
+	switch {
+	case s.diff != "":
 		return s.printDiff(w, d, doc, k, args)
+	case s.tree:
+		return s.printTree(w, d, doc, k, args)
 	}
 	if len(args) == 0 {
-		if s.json {
+		switch {
+		case s.json:
 			return printJSON(w, doc)
+		case s.syzlang:
+			return syzlang.Print(w, doc)
 		}
 		return spectable.Print(w, doc)
 	}
@@ -94,10 +107,42 @@ func (s *specifier) print(w io.Writer, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.json {
+	switch {
+	case s.json:
 		return printJSON(w, doc.Only(sel))
+	case s.syzlang:
+		return syzlang.PrintSelection(w, doc, sel)
 	}
 	return spectable.PrintSelection(w, doc, sel)
+}
+
+// treeFormats are the forms of --tree. Of a part of the tree the drawing has the
+// names too.
+var treeFormats = map[string]func(t *spectree.Tree, w io.Writer, part bool) error{
+	"text": func(t *spectree.Tree, w io.Writer, _ bool) error { return t.WriteText(w) },
+	"dot":  func(t *spectree.Tree, w io.Writer, _ bool) error { return t.WriteDOT(w) },
+	"svg":  func(t *spectree.Tree, w io.Writer, part bool) error { return t.WriteSVG(w, part) },
+}
+
+func (s *specifier) printTree(w io.Writer, d schema.Driver, doc *schema.Document, k *spec.Kernel, args []string) error {
+	write, ok := treeFormats[s.format]
+	if !ok {
+		return fmt.Errorf("--format %s: one of text, dot, svg", s.format)
+	}
+	api, err := d.API(k)
+	if err != nil {
+		return err
+	}
+	t := spectree.Of(d.Name+" on "+k.Name, api)
+	if len(args) == 0 {
+		return write(t, w, false)
+	}
+	sel, err := doc.Find(args[0])
+	if err != nil {
+		return err
+	}
+	first, last := sel.Keys()
+	return write(t.Within(first, last), w, true)
 }
 
 // printDiff prints what another kernel has otherwise, of everything or of what is

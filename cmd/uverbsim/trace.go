@@ -82,15 +82,16 @@ var traceFormats = []struct {
 	printer func(tr *tracer, w io.Writer) tracecase.Printer
 }{
 	{"ftrace", func(tr *tracer, w io.Writer) tracecase.Printer {
-		return tracecase.Text(w, funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined})
+		opts := funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined}
+		return tracecase.Deferred(tracecase.Text(w, opts), nil)
 	}},
-	{"json", func(_ *tracer, w io.Writer) tracecase.Printer { return tracecase.JSON(w) }},
+	{"json", func(_ *tracer, w io.Writer) tracecase.Printer { return tracecase.Deferred(tracecase.JSON(w), nil) }},
 	{"chrome", func(tr *tracer, w io.Writer) tracecase.Printer {
 		opts := chrome.Options{NoInlined: !tr.inlined}
 		if tr.clock == "real" {
 			opts.Clock = stopwatch()
 		}
-		return tracecase.Chrome(w, opts)
+		return tracecase.Deferred(tracecase.Chrome(w, opts), opts.Clock)
 	}},
 	{"svg", func(tr *tracer, w io.Writer) tracecase.Printer {
 		return tracecase.Sequence(w, sequence.Options{Locks: tr.locks, Rows: tr.rows})
@@ -164,6 +165,17 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	if len(tr.steps) > 0 {
 		p = tracecase.Only(p, tr.steps...)
 	}
+	err = traceCases(p, k, cases)
+	if err := p.Close(); err != nil {
+		return err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return err
+}
+
+func traceCases(p tracecase.Printer, k *spec.Kernel, cases []*casefile.Case) error {
 	for _, c := range cases {
 		if err := traceCase(p, k, c); err != nil {
 			return fmt.Errorf("case %s: %w", c.Name, err)
@@ -172,10 +184,7 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	if err := p.Close(); err != nil {
-		return err
-	}
-	return out.Flush()
+	return nil
 }
 
 // traceCase plays a case once, on that kernel or on its own. A case that cannot be played to its end is an

@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"uverbsim/interpose/record"
 	"uverbsim/interpose/watch"
+	"uverbsim/report/chrome"
 	"uverbsim/report/funcgraph"
 	"uverbsim/report/strace"
+	"uverbsim/report/tracecase"
 	"uverbsim/trace"
 )
 
@@ -35,7 +39,7 @@ func (o *watchOptions) flags(f *pflag.FlagSet) {
 	f.BoolVar(&o.straceOptions.Verbose, "verbose", false, "with --strace: leave nothing out")
 	f.BoolVar(&o.straceOptions.Raw, "raw", false, "with --strace: add the bytes")
 	f.BoolVarP(&o.straceOptions.Durations, "times", "T", false, "with --strace: add how long each call took")
-	f.StringVar(&o.trace, "trace", "", "write the function calls of the modelled kernel to this file, as ftrace prints them")
+	f.StringVar(&o.trace, "trace", "", "write what the modelled kernel does to this file, as its name ends: .json for Perfetto, .jsonl as JSON lines, else as ftrace prints it")
 	f.StringVar(&o.record, "record", "", "write the calls to this file as cases, which replay plays")
 }
 
@@ -98,11 +102,35 @@ func (o *watchOptions) open(stderr io.Writer, recorded record.Options) (_ *watch
 		if err != nil {
 			return w, err
 		}
-		p := funcgraph.New(out, funcgraph.Options{Notes: true})
-		w.sink = p
-		w.closers = append(w.closers, p.Err)
+		w.trace(out, filepath.Ext(o.trace))
 	}
 	return w, nil
+}
+
+// trace writes what the kernel does, in the format for files that end so. It is
+// written some time after it has happened, so that calls do not wait for it.
+func (w *watchers) trace(out io.Writer, ext string) {
+	var to trace.Batcher
+	var clock func() time.Duration
+	switch ext {
+	case ".json":
+		clock = stopwatch()
+		p := chrome.New(out, chrome.Options{Clock: clock})
+		p.Process("modelled kernel")
+		to, w.closers = p, append(w.closers, p.Close)
+	case ".jsonl":
+		p := tracecase.JSON(out)
+		to, w.closers = p, append(w.closers, p.Close)
+	default:
+		p := funcgraph.New(out, funcgraph.Options{Notes: true})
+		to, w.closers = p, append(w.closers, p.Err)
+	}
+	r := trace.NewRecorder(to)
+	w.closers = append(w.closers, func() error { r.Drain(); return nil })
+	w.sink = r
+	if clock != nil {
+		w.sink = trace.Timed(r, clock)
+	}
 }
 
 // create makes a file that is written in pieces, and flushed at the end.

@@ -13,18 +13,21 @@ import (
 
 // Options say what is written.
 type Options struct {
-	// Clock, when set, is what events get their times from. Nil is the logical
-	// clock: one microsecond for each event.
+	// Clock, when set, is what steps get their times from, and events have those of
+	// trace.Timed with the same clock. Nil is the logical clock: one microsecond for
+	// each event.
 	Clock func() time.Duration
 	// NoInlined leaves out the functions that the compiler inlined in the recorded
 	// kernels, NoNotes all that is no function.
 	NoInlined, NoNotes bool
 }
 
-// The threads that are no task of the model. They are numbers that no task has.
+// The threads that are no thread of a program: the one of the steps, and those of
+// the tasks without an ID, which are the device and the kernel's own work. They are
+// numbers that no task has.
 const (
-	stepThread   = 1 << 20
-	deviceThread = 1<<20 + 1
+	stepThread = 1<<22 + iota
+	machineThread
 )
 
 // Writer is a trace.Sink that writes events as they come. An error of the writer
@@ -40,7 +43,7 @@ type Writer struct {
 	closed  bool
 	pid     int
 	process string
-	now     uint64 // the logical clock
+	now     ticks
 	threads []*thread
 	cur     *thread // who had the last event
 	calls   funcgraph.Texts
@@ -57,21 +60,28 @@ type thread struct {
 	tail  []byte // `,"pid":1,"tid":1,"ts":`
 }
 
+// ticks is the logical clock, as decimal digits: to count on is cheaper than to
+// convert.
+type ticks []byte
+
+func (t *ticks) next() {
+	d := *t
+	for i := len(d) - 1; i >= 0; i-- {
+		if d[i] < '9' {
+			d[i]++
+			return
+		}
+		d[i] = '0'
+	}
+	*t = append([]byte{'1'}, d...)
+}
+
 var _ trace.Batcher = (*Writer)(nil)
 
 // New returns a writer to w. Close ends what it writes.
 func New(w io.Writer, opts Options) *Writer {
 	return &Writer{w: w, opts: opts, pid: 1, specs: map[*spec.Attr][]byte{}}
 }
-
-// Timed returns the writer as a sink that wants to know when events happened, for
-// a writer that has a clock.
-func (w *Writer) Timed() trace.Batcher { return timed{w} }
-
-type timed struct{ *Writer }
-
-// Now implements trace.Timer.
-func (w timed) Now() time.Duration { return w.opts.Clock() }
 
 // Process begins another process: what comes now is of another machine.
 func (w *Writer) Process(name string) {
@@ -90,7 +100,7 @@ func (w *Writer) Process(name string) {
 func (w *Writer) Step(name string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	th := w.thread(nil, stepThread)
+	th := w.steps()
 	w.leave(th)
 	w.begin(`{"ph":"B"`, th, w.time())
 	w.buf = append(w.buf, `,"cat":"step","name":"`...)
@@ -103,7 +113,7 @@ func (w *Writer) Step(name string) {
 func (w *Writer) Answer(answer string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	th := w.thread(nil, stepThread)
+	th := w.steps()
 	if th.depth == 0 {
 		return
 	}
@@ -157,15 +167,11 @@ func (w *Writer) Close() error {
 
 func (w *Writer) event(t *trace.Task, e *trace.Event) {
 	th := w.cur
-	if th == nil || th.t != t || th.id == stepThread {
-		th = w.thread(t, taskThread(t))
+	if th == nil || th.t != t {
+		th = w.task(t)
 		w.cur = th
 	}
 	at := e.Time
-	if w.opts.Clock == nil {
-		w.now++
-		at = time.Duration(w.now) * time.Microsecond
-	}
 	switch e.Kind {
 	case trace.Enter:
 		if e.Inlined && w.opts.NoInlined {
@@ -232,16 +238,20 @@ func (w *Writer) spec(a *spec.Attr, e *trace.Event) []byte {
 	return b
 }
 
-// begin begins an event, after the one before it.
+// begin begins an event, after the one before it. A thread's times do not go back.
 func (w *Writer) begin(what string, th *thread, at time.Duration) {
-	at = max(at, th.last)
-	th.last = at
 	w.next()
 	b := append(w.buf, what...)
 	b = append(b, th.tail...)
-	us := at / time.Microsecond
+	if w.opts.Clock == nil {
+		w.now.next()
+		w.buf = append(b, w.now...)
+		return
+	}
+	th.last = max(at, th.last)
+	us := th.last / time.Microsecond
 	b = strconv.AppendInt(b, int64(us), 10)
-	if ns := at - us*time.Microsecond; ns != 0 {
+	if ns := th.last % time.Microsecond; ns != 0 {
 		b = append(b, '.', byte('0'+ns/100), byte('0'+ns/10%10), byte('0'+ns%10))
 	}
 	w.buf = b
@@ -256,30 +266,38 @@ func (w *Writer) next() {
 	w.begun = true
 }
 
-func taskThread(t *trace.Task) int {
-	if t == nil || t.ID == 0 {
-		return deviceThread
+// task returns the thread of a task.
+func (w *Writer) task(t *trace.Task) *thread {
+	machine := machineThread
+	for _, th := range w.threads {
+		if th.t == t && th.id != stepThread {
+			return th
+		}
+		if th.id >= machineThread {
+			machine = th.id + 1
+		}
 	}
-	return t.ID
+	if t == nil || t.ID == 0 {
+		return w.newThread(t, machine, "device and kernel")
+	}
+	return w.newThread(t, t.ID, "task "+strconv.Itoa(t.ID))
 }
 
-// thread returns the thread of a task, which is named when it is new.
-func (w *Writer) thread(t *trace.Task, id int) *thread {
+// steps returns the thread of the steps.
+func (w *Writer) steps() *thread {
 	for _, th := range w.threads {
-		if th.t == t && th.id == id {
+		if th.id == stepThread {
 			return th
 		}
 	}
+	return w.newThread(nil, stepThread, "steps")
+}
+
+// newThread adds a thread, with its name.
+func (w *Writer) newThread(t *trace.Task, id int, name string) *thread {
 	th := &thread{t: t, id: id}
 	th.tail = []byte(`,"pid":` + strconv.Itoa(w.pid) + `,"tid":` + strconv.Itoa(id) + `,"ts":`)
 	w.threads = append(w.threads, th)
-	name := "task " + strconv.Itoa(id)
-	switch id {
-	case stepThread:
-		name = "steps"
-	case deviceThread:
-		name = "device"
-	}
 	w.metadata("thread_name", id, name)
 	return th
 }
@@ -304,8 +322,7 @@ func (w *Writer) time() time.Duration {
 	if w.opts.Clock != nil {
 		return w.opts.Clock()
 	}
-	w.now++
-	return time.Duration(w.now) * time.Microsecond
+	return 0
 }
 
 // leave ends what a thread has not ended.

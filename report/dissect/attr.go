@@ -39,7 +39,7 @@ func (p *pieces) attr(n int, b []byte, a *watch.Attr, names *decode.Attr) Part {
 		p.unknown(&out, a)
 		return out
 	}
-	out.Takes = takes(s)
+	out.Takes = p.d.takes(s)
 	if first, ok := p.sent[a.AttrID]; ok {
 		out.flaw(rule.AttrDuplicate, "attribute %d was it before", first)
 	} else {
@@ -101,22 +101,22 @@ func (p *pieces) says(out *Part, f *Field, a *watch.Attr, names *decode.Attr) {
 		p.pointer(out, f, a, names)
 	case a.Spec != nil && a.Spec.IsObject():
 		f.Value = *names.In
-		f.Says = handleWord[a.Spec.Type] + " of a " + objectName(a.Spec.Object)
-		p.assume("%s %s of %s does not exist: nothing was made on this machine", handleWord[a.Spec.Type], text(&f.Value), orNumber(&names.Name))
+		f.Says = handleWord[a.Spec.Type] + " of a " + p.d.objectName(a.Spec.Object)
+		p.handle("%s %s of %s does not exist: nothing was made on this machine", handleWord[a.Spec.Type], text(&f.Value), orNumber(&names.Name))
 	case a.Spec != nil && a.Spec.Type == spec.TypeRawFD:
 		f.Value, f.Says = *names.In, "a descriptor of any file"
-		p.assume("the descriptor %s of %s is not open", text(&f.Value), orNumber(&names.Name))
+		p.handle("the descriptor %s of %s is not open", text(&f.Value), orNumber(&names.Name))
 	case a.Len > 0 && names.In != nil:
-		f.Says = text(names.In) + fmt.Sprintf(", inline in %s", bytesOf(int(a.Len)))
-		for i, c := range f.Bytes[min(int(a.Len), 8):] {
-			if c != 0 {
-				f.Says += fmt.Sprintf(" (byte %d and on mean nothing)", int(a.Len)+i)
-				break
-			}
+		f.Value, f.Says = *names.In, "inline, "+bytesOf(int(a.Len))
+		if f.Value.Kind == decode.Choice && len(f.Value.Items) > 0 {
+			f.Value = f.Value.Items[0]
+		}
+		if rest := f.Bytes[min(int(a.Len), 8):]; strings.Trim(string(rest), "\x00") != "" {
+			f.Says += fmt.Sprintf("; the other %d mean nothing", len(rest))
 		}
 	}
 	if a.Spec != nil && a.Spec.Type == spec.TypeIDRsArray && names.In != nil && len(names.In.Items) > 0 {
-		p.assume("the handles of %s do not exist: nothing was made on this machine", orNumber(&names.Name))
+		p.handle("the handles of %s do not exist: nothing was made on this machine", orNumber(&names.Name))
 	}
 }
 
@@ -141,10 +141,10 @@ func (p *pieces) pointer(out *Part, f *Field, a *watch.Attr, names *decode.Attr)
 		return
 	case len(a.In) == 0:
 		f.Says = "the address of " + what + ", not in the dump"
-		p.assume("%s at %#x, %s, are %s", bytesOf(int(a.Len)), a.Data, name, how)
+		p.memory("%s at %#x, %s, are %s", bytesOf(int(a.Len)), a.Data, name, how)
 	case len(a.In) < int(a.Len):
 		f.Says = fmt.Sprintf("the address of %s, of which the dump has %d", what, len(a.In))
-		p.assume("%s behind %#x, of %s, are %s", bytesOf(int(a.Len)-len(a.In)), a.Data+uint64(len(a.In)), name, how)
+		p.memory("%s behind %#x, of %s, are %s", bytesOf(int(a.Len)-len(a.In)), a.Data+uint64(len(a.In)), name, how)
 	default:
 		f.Says = "the address of " + what
 	}
@@ -169,16 +169,21 @@ const (
 	userEnd = 1 << 47
 )
 
-func (p *pieces) assume(format string, a ...any) {
-	p.d.Assumed = append(p.d.Assumed, fmt.Sprintf(format, a...))
+// memory and handle note what is assumed of either.
+func (p *pieces) memory(format string, a ...any) {
+	p.d.Memory = append(p.d.Memory, fmt.Sprintf(format, a...))
+}
+
+func (p *pieces) handle(format string, a ...any) {
+	p.d.Handles = append(p.d.Handles, fmt.Sprintf(format, a...))
 }
 
 // objectName is the name of a type of objects.
-func objectName(id uint16) string {
+func (d *Dump) objectName(id uint16) string {
 	if id == spec.IDRAnyObject {
 		return "object of any type"
 	}
-	if name := spec.ObjectName(id); name != "" {
+	if name, _ := spec.FindMethod(d.defs, id, 0); name != "" {
 		return name
 	}
 	return fmt.Sprintf("object %#x", id)

@@ -31,9 +31,12 @@ type Dump struct {
 	Unsent []string
 	// Flaws are of the request as a whole.
 	Flaws []Flaw
-	// Assumed is what has to be assumed to tell the answer.
-	Assumed []string
-	Answer  *Answer // nil if nobody has played it
+	// Memory and Handles are what has to be assumed to tell the answer: of
+	// memory that the text does not show, and of objects that the request names.
+	Memory, Handles []string
+	Answer          *Answer // nil if nobody has played it
+
+	defs []spec.Definition // of the device
 }
 
 // Part is a struct of the request: its header, an attribute, or what an
@@ -92,12 +95,11 @@ func (a *Answer) Agrees() bool {
 // Of takes a request to pieces. It is placed (see request.Request.Placed), and
 // its Kind is known.
 func Of(r *request.Request, dev Device) *Dump {
-	d := &Dump{Call: r.Kind, Device: dev, Shown: len(r.Bytes)}
-	defs := dev.Kernel.Definitions(dev.Driver)
+	d := &Dump{Call: r.Kind, Device: dev, Shown: len(r.Bytes), defs: dev.Kernel.Definitions(dev.Driver)}
 	if r.Kind == request.Ioctl {
-		d.ioctl(r, defs)
+		d.ioctl(r)
 	} else {
-		d.write(r, defs)
+		d.write(r)
 	}
 	return d
 }

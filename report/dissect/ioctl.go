@@ -13,25 +13,23 @@ import (
 )
 
 // ioctl takes a struct ib_uverbs_ioctl_hdr with its attributes to pieces.
-func (d *Dump) ioctl(r *request.Request, defs []spec.Definition) {
+func (d *Dump) ioctl(r *request.Request) {
 	b := r.Bytes
 	h := d.header(b)
 	d.Parts = append(d.Parts, Part{})
-	if len(b) < spec.IoctlHdrSize {
-		d.Parts[0] = *h
-		d.flaw(nil, "the dump ends within the header, of which it has %d bytes of %d", len(b), spec.IoctlHdrSize)
-		return
-	}
-	arg := copyuser.Addr(r.At)
-	shown := watch.TakeIoctl(r.Mem(false), arg, d.Device.Driver)
-	c := &watch.Call{Ioctl: shown, Driver: d.Device.Driver, Err: rule.AttrMissing} // so that nothing counts as an answer
-	names := decode.Call(c)
+	short := len(b) < spec.IoctlHdrSize
+	shown := watch.TakeIoctl(r.Mem(short), copyuser.Addr(r.At), d.Device.Driver)
+	// An error, so that nothing in memory counts as an answer.
+	names := decode.Call(&watch.Call{Ioctl: shown, Driver: d.Device.Driver, Err: rule.AttrMissing})
 	hdr := &shown.Header
-	object, method := spec.FindMethod(defs, hdr.ObjectID, hdr.MethodID)
+	object, method := spec.FindMethod(d.defs, hdr.ObjectID, hdr.MethodID)
 	d.Object, d.Method = names.Object.Text, names.Method.Text
 	d.headerSays(h, hdr, names, object != "", method != nil)
 	d.Parts[0] = *h
-
+	if short {
+		d.flaw(nil, "the dump ends within the header, of which it has %d of %d bytes", len(b), spec.IoctlHdrSize)
+		return
+	}
 	d.Len = spec.IoctlHdrSize + int(hdr.NumAttrs)*spec.IoctlAttrSize
 	p := pieces{d: d, method: method, sent: map[uint16]int{}}
 	for n := range shown.Attrs {
@@ -39,12 +37,12 @@ func (d *Dump) ioctl(r *request.Request, defs []spec.Definition) {
 	}
 	switch {
 	case len(b) < d.Len && d.Len <= copyuser.PageSize:
-		d.flaw(nil, "the dump ends before the request does: it has %d bytes of %d, and %d attributes of %d", len(b), d.Len, len(shown.Attrs), hdr.NumAttrs)
+		d.flaw(nil, "the dump ends before the request does: it has %d of %d bytes, and %d of %d attributes", len(b), d.Len, len(shown.Attrs), hdr.NumAttrs)
 	case len(b) > d.Len && !r.Addressed:
 		d.flaw(nil, "the dump has %d bytes more than the header says", len(b)-d.Len)
 	}
-	if method != nil {
-		d.missing(method, p.sent, len(shown.Attrs) == int(hdr.NumAttrs))
+	if method != nil && len(shown.Attrs) == int(hdr.NumAttrs) {
+		d.missing(method, p.sent)
 	}
 }
 
@@ -79,27 +77,45 @@ func lengthSays(f *Field, length, attrs uint64) {
 	}
 }
 
-// headerSays adds to the header's fields what they mean.
+// headerSays adds to the header's fields, as far as they are there, what they
+// mean.
 func (d *Dump) headerSays(p *Part, h *spec.IoctlHdr, names *decode.Ioctl, object, method bool) {
-	f := p.Fields
-	f[1].Says, f[2].Says, f[5].Says = names.Object.Text, names.Method.Text, names.Driver.Text
-	if names.Command != nil {
-		f[2].Says += " of " + orNumber(names.Command)
+	says := map[string]func(f *Field){
+		"object_id": func(f *Field) {
+			f.Says = names.Object.Text
+			if !object {
+				f.flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), -1, -1, "object"))
+			}
+		},
+		"method_id": func(f *Field) {
+			f.Says = names.Method.Text
+			if names.Command != nil {
+				f.Says += " of " + orNumber(names.Command)
+			}
+			if object && !method {
+				f.flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), int(h.MethodID), -1, "method"))
+			}
+		},
+		"reserved1": notZero, "reserved2": notZero,
+		"driver_id": func(f *Field) {
+			f.Says = names.Driver.Text
+			if h.DriverID != d.Device.Driver {
+				f.flaw(rule.HeaderDriverID, "%s has %d, %s", d.Device.Name, d.Device.Driver,
+					spec.EnumeratorName("enum rdma_driver_id", uint64(d.Device.Driver)))
+			}
+		},
 	}
-	switch {
-	case !object:
-		f[1].flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), -1, -1, "object"))
-	case !method:
-		f[2].flaw(rule.MethodUnknown, "%s", newer(d.Device, int(h.ObjectID), int(h.MethodID), -1, "method"))
-	}
-	for _, i := range []int{4, 6} {
-		if f[i].Value.Num != 0 {
-			f[i].flaw(rule.HeaderReserved, "")
+	for i := range p.Fields {
+		if f := &p.Fields[i]; f.whole() && says[f.Name] != nil {
+			says[f.Name](f)
 		}
 	}
-	if h.DriverID != d.Device.Driver {
-		f[5].flaw(rule.HeaderDriverID, "%s has %d, %s", d.Device.Name, d.Device.Driver,
-			spec.EnumeratorName("enum rdma_driver_id", uint64(d.Device.Driver)))
+}
+
+// notZero says whether a reserved field of a header is refused.
+func notZero(f *Field) {
+	if f.Value.Num != 0 {
+		f.flaw(rule.HeaderReserved, "")
 	}
 }
 
@@ -121,7 +137,7 @@ func orNumber(v *decode.Value) string {
 }
 
 // missing notes what the method could have, and has to have, besides.
-func (d *Dump) missing(m *spec.Method, sent map[uint16]int, all bool) {
+func (d *Dump) missing(m *spec.Method, sent map[uint16]int) {
 	var must []string
 	for i := range m.Attrs {
 		a := &m.Attrs[i]
@@ -133,7 +149,7 @@ func (d *Dump) missing(m *spec.Method, sent map[uint16]int, all bool) {
 			must = append(must, a.Name)
 		}
 	}
-	if len(must) > 0 && all {
+	if len(must) > 0 {
 		d.flaw(rule.AttrMissing, "%s", strings.Join(must, ", "))
 	}
 }

@@ -22,7 +22,8 @@ type (
 		Parts   []partJSON  `json:"parts"`
 		Unsent  []string    `json:"unsent,omitempty"`
 		Flaws   []flawJSON  `json:"flaws,omitempty"`
-		Assumed []string    `json:"assumed,omitempty"`
+		Memory  []string    `json:"memory,omitempty"`
+		Handles []string    `json:"handles,omitempty"`
 		Answer  *answerJSON `json:"answer,omitempty"`
 	}
 	partJSON struct {
@@ -78,14 +79,15 @@ type (
 //     values, and says, more about it;
 //   - a flaw has the rule that refuses it with the errno, or only a text;
 //   - unsent are the attributes that the method could have besides;
-//   - assumed is what the dump does not show;
+//   - memory and handles are what is assumed of memory that the dump does not
+//     show, and of objects that the request names;
 //   - answer is what comes of it: on what it was played, cannot if it cannot be
-//     told and why, ret, errno, rule, matters (of what is assumed, that which
+//     told and why, ret, errno, rule, matters (of what is assumed, what
 //     may have decided), and what a line of strace said, seen, with whether it
 //     agrees.
 func JSON(w io.Writer, d *Dump) error {
 	j := dumpJSON{Call: d.Call.String(), Driver: d.Device.Name, Kernel: d.Device.Kernel.Name, Object: d.Object, Method: d.Method,
-		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Assumed: d.Assumed}
+		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Memory: d.Memory, Handles: d.Handles}
 	if a := d.Answer; a != nil {
 		j.Answer = &answerJSON{On: a.On, Cannot: a.Cannot, Ret: a.Ret, Errno: a.Errno, Matters: a.Matters, Seen: a.Seen}
 		if r := a.Rule; r != nil {

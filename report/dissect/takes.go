@@ -10,13 +10,13 @@ import (
 )
 
 // takes says what an attribute's definition takes, in the kernel's words.
-func takes(s *spec.Attr) string {
+func (d *Dump) takes(s *spec.Attr) string {
 	t := s.Type.String()
 	switch s.Type {
 	case spec.TypePtrIn, spec.TypePtrOut:
 		t += " " + size(s)
 	case spec.TypeIDR, spec.TypeFD:
-		t += " " + s.Access.String() + " " + objectName(s.Object)
+		t += " " + s.Access.String() + " " + d.objectName(s.Object)
 	case spec.TypeEnumIn:
 		var names []string
 		for i := range s.Enum {
@@ -26,7 +26,7 @@ func takes(s *spec.Attr) string {
 		}
 		t += " one of " + strings.Join(names, ", ")
 	case spec.TypeIDRsArray:
-		t += fmt.Sprintf(" %s %s, %d to %d handles", s.Access, objectName(s.Object), s.MinItems, s.MaxItems)
+		t += fmt.Sprintf(" %s %s, %s handles", s.Access, d.objectName(s.Object), span(s.MinItems, s.MaxItems))
 	}
 	if s.Mandatory {
 		return t + ", mandatory"
@@ -47,10 +47,16 @@ func size(s *spec.Attr) string {
 		return fmt.Sprintf("%s%d bytes or more", ctype, s.MinLen)
 	case s.ZeroTrailing:
 		return fmt.Sprintf("%s%d bytes or more, all beyond %d zero", ctype, s.MinLen, s.Len)
-	case s.MinLen == s.Len:
-		return ctype + bytesOf(int(s.Len))
 	}
-	return fmt.Sprintf("%s%d to %d bytes", ctype, s.MinLen, s.Len)
+	return ctype + span(s.MinLen, s.Len) + " bytes"
+}
+
+// span is a range of numbers.
+func span(min, max uint16) string {
+	if min == max {
+		return fmt.Sprint(min)
+	}
+	return fmt.Sprintf("%d to %d", min, max)
 }
 
 // text is a value as strace writes it.

@@ -55,20 +55,24 @@ type writer struct{ w *bufio.Writer }
 func (o *writer) printf(format string, a ...any) { fmt.Fprintf(o.w, format, a...) }
 
 // wide is how many columns a line has at most where it can be broken.
-const wide = 100
+const wide = 110
 
 // wrapped writes a text in lines behind a label.
 func (o *writer) wrapped(label, text string) {
-	const indent = "  "
-	line := fmt.Sprintf("%s%-9s", indent, label)
-	if label == "" {
-		line = indent + " "
+	begin := "   "
+	if label != "" {
+		begin = fmt.Sprintf("  %-9s", label)
 	}
-	begin := len(line)
+	o.fold(begin, text)
+}
+
+// fold writes a text in lines behind what the first one begins with.
+func (o *writer) fold(begin, text string) {
+	line := begin
 	for i, word := range strings.Fields(text) {
-		if len(line)+len(word) >= wide && len(line) > begin {
+		if len(line)+len(word) >= wide && len(line) > len(begin) {
 			o.printf("%s\n", strings.TrimRight(line, " "))
-			line = strings.Repeat(" ", begin)
+			line = strings.Repeat(" ", len(begin))
 		} else if i > 0 {
 			line += " "
 		}
@@ -85,7 +89,7 @@ func (o *writer) part(p *Part, indent string) {
 	}
 	o.printf("\n")
 	if p.Takes != "" {
-		o.printf("%s  takes %s\n", indent, p.Takes)
+		o.fold(indent+"  takes ", p.Takes)
 	}
 	names := 0
 	for i := range p.Fields {
@@ -152,7 +156,7 @@ func (o *writer) flaws(fs []Flaw, indent string) {
 				text += " (" + f.Text + ")"
 			}
 		}
-		o.printf("%s     ^  %s\n", indent, text)
+		o.fold(indent+"     ^  ", text)
 	}
 }
 
@@ -175,17 +179,10 @@ func (o *writer) answer(d *Dump) {
 		o.wrapped("why", r.Why)
 		o.wrapped("do", r.Do)
 	}
-	for i, s := range a.Matters {
-		label := ""
-		if i == 0 {
-			label = "assumed"
-		}
-		if label == "" {
-			o.printf("         ")
-			o.wrapped("", s)
-			continue
-		}
+	label := "assumed"
+	for _, s := range a.Matters {
 		o.wrapped(label, s)
+		label = " "
 	}
 	if a.Seen != "" {
 		same := "which is not what is to be expected"

@@ -49,6 +49,7 @@ type node struct {
 	calls []string // a call: the functions that it may lead to
 	via   string   // how they are chosen, if there are several
 	attr  string   // the attribute that it is about
+	binds []string // the numbers that are handed over: parameter, text, parameter, text
 
 	arms []arm // a branch
 	loop []node
@@ -67,6 +68,7 @@ type generator struct {
 	fields map[string][]string // struct field or named function type, the functions that it may hold
 	params map[string]string   // function, the condition under which it returns the rule that it is handed
 	consts map[string]string   // constant, value
+	caps   map[string]string   // variable that stands for a capability of the firmware, its field
 	funcs  map[string]*function
 	decls  map[string]*ast.FuncDecl
 }
@@ -76,7 +78,7 @@ func main() {
 	log.SetPrefix("gen: ")
 	g := &generator{
 		ids: map[string]string{}, tables: map[string][]string{}, fields: map[string][]string{},
-		params: map[string]string{}, consts: map[string]string{}, funcs: map[string]*function{},
+		params: map[string]string{}, consts: map[string]string{}, caps: map[string]string{}, funcs: map[string]*function{},
 		decls: map[string]*ast.FuncDecl{},
 	}
 	cfg := &packages.Config{Mode: packages.NeedName | packages.NeedFiles | packages.NeedSyntax | packages.NeedTypes |
@@ -136,8 +138,11 @@ func (g *generator) declare(p *packages.Package) {
 			if i >= len(spec.Values) || obj == nil || obj.Parent() != p.Types.Scope() {
 				continue
 			}
-			if obj.Type().String() == ruleType {
+			switch obj.Type().String() {
+			case ruleType:
 				g.ids[key(obj)] = ruleID(spec.Values[i])
+			case "uverbsim/drivers/mlx5.capability":
+				g.caps[key(obj)] = ruleID(spec.Values[i])
 			}
 		}
 	})
@@ -339,6 +344,12 @@ func printNodes(b *bytes.Buffer, body []node) {
 			}
 			if n.attr != "" {
 				fmt.Fprintf(b, ", attr: %q", n.attr)
+			}
+			if n.binds != nil {
+				fmt.Fprintf(b, ", binds: %#v", n.binds)
+			}
+			if n.defs != nil {
+				fmt.Fprintf(b, ", defs: %#v", n.defs)
 			}
 			b.WriteString("},\n")
 		case n.loop != nil:

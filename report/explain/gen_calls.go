@@ -38,6 +38,9 @@ func (g *generator) collect(p *packages.Package) {
 				} else if i < u.NumFields() {
 					name = u.Field(i).Name()
 				}
+				if vt := info.TypeOf(value); name != "" && vt != nil && fieldType(u, name) == "kernel.Handler" {
+					hold("kernel.Handler "+methodOf(info, l.Elts, i), value)
+				}
 				hold(short(t.String())+"."+name, value)
 			}
 		case *types.Map:
@@ -61,6 +64,27 @@ func (g *generator) collect(p *packages.Package) {
 			g.handsBack(info, d)
 		}
 	})
+}
+
+// fieldType is the type of a struct's field.
+func fieldType(s *types.Struct, name string) string {
+	for i := range s.NumFields() {
+		if s.Field(i).Name() == name {
+			return short(s.Field(i).Type().String())
+		}
+	}
+	return ""
+}
+
+// methodOf is the method that a literal names beside the handler, which is its
+// element i.
+func methodOf(info *types.Info, elts []ast.Expr, i int) (name string) {
+	for j, e := range elts {
+		if n := lastConst(info, e); j != i && n != "" {
+			name = n
+		}
+	}
+	return name
 }
 
 // handlerKey is where handlers are kept: by their named type, and by the key of
@@ -185,9 +209,47 @@ func (w *walker) call(c *ast.CallExpr) []node {
 		out = append(out, w.expr(a)...)
 	}
 	if len(callees) > 0 {
-		out = append(out, node{calls: callees, via: via, attr: attr})
+		n := node{calls: callees, via: via, attr: attr}
+		n.binds, n.defs = w.binds(callees[0], c)
+		out = append(out, n)
 	}
 	return append(out, handed...)
+}
+
+// binds are the numbers that a call hands over.
+func (w *walker) binds(callee string, c *ast.CallExpr) (binds, defs []string) {
+	d := w.g.decls[callee]
+	if d == nil || c.Ellipsis.IsValid() {
+		return nil, nil
+	}
+	i := 0
+	for _, field := range d.Type.Params.List {
+		for _, name := range field.Names {
+			if i >= len(c.Args) {
+				return binds, defs
+			}
+			arg := c.Args[i]
+			i++
+			t := w.info.TypeOf(arg)
+			if t == nil || name.Name == "_" {
+				continue
+			}
+			if b, ok := t.Underlying().(*types.Basic); !ok || b.Info()&(types.IsInteger|types.IsBoolean) == 0 {
+				continue
+			}
+			text := w.text(arg)
+			if strings.Contains(text, "?") {
+				continue
+			}
+			binds = append(binds, snake(name.Name), text)
+			for j, more := 0, w.defs(text); j < len(more); j += 2 {
+				if !slices.Contains(defs, more[j]) {
+					defs = append(defs, more[j], more[j+1])
+				}
+			}
+		}
+	}
+	return binds, defs
 }
 
 // attrOf is the attribute that a call names, "" if it names none or several.
@@ -225,6 +287,9 @@ func (w *walker) callees(fun ast.Expr) (ids []string, via string) {
 		if s := w.info.Selections[e]; s != nil {
 			switch {
 			case s.Kind() == types.FieldVal:
+				if t := w.info.TypeOf(e); t != nil && short(t.String()) == "kernel.Handler" {
+					return w.byType(t)
+				}
 				f := fieldOf(w.info, e)
 				if ids := w.g.fields[f]; ids != nil {
 					return ids, "field " + f

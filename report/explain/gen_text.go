@@ -92,16 +92,15 @@ func none(conds []string) string {
 	if len(conds) == 0 {
 		return ""
 	}
-	var all []string
-	for _, c := range conds {
-		all = append(all, operand(c))
-	}
-	return "!(" + strings.Join(all, " || ") + ")"
+	return "!(" + strings.Join(conds, " || ") + ")"
 }
 
 func (w *walker) ident(e *ast.Ident) string {
 	if c, ok := w.info.Uses[e].(*types.Const); ok {
 		return w.constant(c)
+	}
+	if name := w.g.caps[key(w.info.Uses[e])]; name != "" {
+		return name
 	}
 	return snake(e.Name)
 }
@@ -141,9 +140,15 @@ func (w *walker) selector(e *ast.SelectorExpr) string {
 		if ptr, ok := t.Underlying().(*types.Pointer); ok {
 			t = ptr.Elem()
 		}
+		if t.String() == "uverbsim/core.DeviceAttr" {
+			return "device_attr." + member
+		}
 		if m := members[strings.TrimPrefix(t.String(), "uverbsim/spec.")][e.Sel.Name]; m != "" {
 			member = m
 		}
+	}
+	if token.IsKeyword(member) {
+		member += "_" // for the parser; see shown
 	}
 	return w.base(e.X) + "." + member
 }
@@ -241,6 +246,9 @@ func snake(name string) string {
 			c = unicode.ToLower(c)
 		}
 		b.WriteRune(c)
+	}
+	if token.IsKeyword(b.String()) {
+		b.WriteByte('_')
 	}
 	return b.String()
 }

@@ -102,6 +102,9 @@ func (w *walker) entered(c *ast.CallExpr) {
 	if f, ok := enter.Fun.(*ast.SelectorExpr); !ok || !strings.HasPrefix(f.Sel.Name, "Enter") || len(enter.Args) != 2 {
 		return
 	}
+	if w.f.enter != "" {
+		return // what it enters besides has no function of its own here
+	}
 	w.f.enter = "*"
 	if v := w.info.Types[enter.Args[1]].Value; v != nil {
 		w.f.enter = strings.Trim(v.ExactString(), `"`)
@@ -118,7 +121,7 @@ func (w *walker) assign(s *ast.AssignStmt) {
 			w.last[name] = ""
 		case len(s.Lhs) == len(s.Rhs):
 			w.last[name] = w.text(s.Rhs[i])
-		case i == 0 && len(s.Rhs) == 1:
+		case (i == 0 || name == "ok") && len(s.Rhs) == 1:
 			w.last[name] = w.text(s.Rhs[0])
 		default:
 			w.last[name] = ""

@@ -20,6 +20,7 @@ const node = "/dev/infiniband/uverbs0"
 // machine is a booted machine with a program that has the device open.
 type machine struct {
 	k   *kernel.Machine
+	dev *mlx5.Device
 	p   *process.Process
 	ctx *libmlx5.Context
 	fd  int // of the device
@@ -34,12 +35,12 @@ type machine struct {
 // boot returns a machine with one mlx5 device, which is open.
 func boot(opts ...kernel.Option) (*machine, error) {
 	m := &machine{k: kernel.NewMachine(methods.Core(), opts...), counter: new(counter)}
-	if _, err := mlx5.New(m.k, mlx5.Config{}); err != nil {
+	var err error
+	if m.dev, err = mlx5.New(m.k, mlx5.Config{}); err != nil {
 		return nil, err
 	}
 	m.p = m.k.NewProcess(process.Options{PID: 1})
 	m.counted = m.p.NewTask(trace.NewTask(1, m.counter))
-	var err error
 	if m.ctx, err = libmlx5.OpenDevice(m.p, node); err != nil {
 		return nil, err
 	}

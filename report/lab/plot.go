@@ -96,6 +96,7 @@ func (c *Chart) plot() (*plot.Plot, error) {
 	sans(&p.Legend.TextStyle.Font, 10)
 	p.Title.Text, p.Title.Padding = c.Title, 8
 	p.Y.Label.Text = c.Y
+	p.Y.Tick.Marker = plot.TickerFunc(ticks)
 
 	grid := plotter.NewGrid()
 	grid.Vertical.Width = 0
@@ -136,6 +137,17 @@ func (c *Chart) plot() (*plot.Plot, error) {
 	p.Legend.YOffs = -2
 	p.Legend.Padding = 3
 	return p, nil
+}
+
+// ticks are the usual ones with short numbers.
+func ticks(min, max float64) []plot.Tick {
+	ts := plot.DefaultTicks{}.Ticks(min, max)
+	for i := range ts {
+		if ts[i].Label != "" {
+			ts[i].Label = strconv.FormatFloat(ts[i].Value, 'f', -1, 64)
+		}
+	}
+	return ts
 }
 
 // labels are the values over the bars of a series.

@@ -23,7 +23,8 @@ func Text(w io.Writer, r *Report) error {
 	}
 	if r.Crossing != nil {
 		p.line("")
-		p.wrap("", fmt.Sprintf("A crossing takes %.0f ns: %s. The work is the model's.", r.Crossing.Nanoseconds, crossingHow))
+		p.wrap("", fmt.Sprintf("A crossing takes %.0f ns: %s. Work is the model's, which crosses nothing; where the two are "+
+			"added, or a share of them is told, that is an estimate.", r.Crossing.Nanoseconds, crossingHow))
 	}
 	var facts []string
 	for _, f := range r.Kernel {
@@ -73,7 +74,17 @@ func (p *printer) list(title string, items []string) {
 	}
 }
 
-// table writes names to the left and numbers to the right.
+// isText says whether a column has nothing but text.
+func (t *Table) isText(column int) bool {
+	for _, r := range t.Rows {
+		if _, ok := r.Values[column].(string); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// table writes text to the left and numbers to the right.
 func (p *printer) table(t *Table) {
 	p.line("\n%s", t.Title)
 	cells := make([][]string, 1, len(t.Rows)+1)
@@ -88,6 +99,11 @@ func (p *printer) table(t *Table) {
 		}
 		cells = append(cells, line)
 	}
+	left := make([]bool, len(cells[0]))
+	left[0] = true
+	for i := range t.Columns {
+		left[i+1] = t.isText(i)
+	}
 	widths := make([]int, len(cells[0]))
 	for _, line := range cells {
 		for i, c := range line {
@@ -98,7 +114,7 @@ func (p *printer) table(t *Table) {
 		var b strings.Builder
 		for i, c := range line {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c))
-			if i == 0 {
+			if left[i] {
 				b.WriteString("  " + c + pad)
 			} else {
 				b.WriteString("  " + pad + c)

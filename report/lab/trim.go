@@ -141,6 +141,13 @@ func (r *Report) countTrim(m *machine, variants []variantOf, queues []*queue, n 
 		chart.add("allocations", float64(sum.Allocs)/one)
 	}
 	r.Counts, r.CountsChart = []Table{table}, chart
+	r.Found = []string{
+		"An attribute is 16 bytes more in a copy that is made anyway. None of the optional ones of CQ CREATE makes a copy of " +
+			"its own: they lie in the attribute.",
+		"One that the kernel does not know costs a walk through the tree beside its 16 bytes.",
+		"The flag that makes an attribute mandatory costs nothing that can be counted.",
+		"What takes time in CQ CREATE are the objects behind it: memory, pinned pages, locks, a firmware command.",
+	}
 	return nil
 }
 

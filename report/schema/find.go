@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"uverbsim/spec"
 )
 
 // Selection is what a name means: an object, and a method or a write() command
@@ -12,6 +14,18 @@ type Selection struct {
 	Object *Object
 	Method *Method
 	Write  *Write
+}
+
+// Keys are the first and the last key that what is selected has in the radix
+// tree.
+func (s Selection) Keys() (first, last uint32) {
+	switch {
+	case s.Method != nil:
+		return s.Method.Key, s.Method.Key | spec.AttrKeyMask
+	case s.Write != nil:
+		return s.Write.Key, s.Write.Key
+	}
+	return s.Object.Key, s.Object.Key | spec.MethodKeyMask | spec.AttrKeyMask
 }
 
 // Find looks up OBJECT or OBJECT.METHOD. Both may be the kernel's names or short

@@ -18,7 +18,7 @@ const (
 	titleSize  = 52
 	headSize   = 34
 	rowSize    = 26
-	headEvery  = 40  // rows after which the names of the lanes stand again
+	headEvery  = 40  // rows after which the names of the lanes stand again, or a little earlier before a step
 	charWidth  = 6.7 // of a label, about
 	arrowWidth = 7
 	boxWidth   = 128
@@ -62,8 +62,8 @@ func (d *Diagram) WriteTo(w io.Writer) (int64, error) {
 	}
 	var b bytes.Buffer
 	c := &canvas{SVG: svg.New(&b)}
-	heads := (max(len(rows), 1) + headEvery - 1) / headEvery
-	height := titleSize + heads*headSize + len(rows)*rowSize + rowSize + margin
+	parts := split(rows)
+	height := titleSize + len(parts)*headSize + len(rows)*rowSize + rowSize + margin
 	if left > 0 {
 		height += rowSize
 	}
@@ -75,14 +75,11 @@ func (d *Diagram) WriteTo(w io.Writer) (int64, error) {
 	c.Text(margin, 24, d.title, cssClass("title"))
 	c.Text(margin, 42, fit(d.about, width-2*margin), cssClass("about"))
 	c.y = titleSize
-	for i := range rows {
-		if i%headEvery == 0 {
-			c.head(min(len(rows)-i, headEvery))
+	for _, part := range parts {
+		c.head(len(part))
+		for i := range part {
+			c.row(&part[i])
 		}
-		c.row(&rows[i])
-	}
-	if len(rows) == 0 {
-		c.head(0)
 	}
 	if left > 0 {
 		c.y += rowSize
@@ -90,6 +87,19 @@ func (d *Diagram) WriteTo(w io.Writer) (int64, error) {
 	}
 	c.End()
 	return b.WriteTo(w)
+}
+
+// split returns the rows in parts that each have the names of the lanes above.
+func split(rows []row) [][]row {
+	var parts [][]row
+	from := 0
+	for i := range rows {
+		if n := i - from; n >= headEvery || n >= headEvery*3/4 && rows[i].class == step {
+			parts = append(parts, rows[from:i])
+			from = i
+		}
+	}
+	return append(parts, rows[from:])
 }
 
 // canvas is where the rows are drawn, from the top down.

@@ -2,6 +2,7 @@ package sequence
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -187,7 +188,7 @@ func (d *Diagram) note(tk *task, e *trace.Event) {
 	case trace.Node:
 		d.walk(e)
 	case trace.Attr:
-		label := fmt.Sprintf("attribute %d: %s, %d bytes", e.C, e.Name, e.B)
+		label := fmt.Sprintf("attribute %d: %s, %d bytes", e.C, shortName(e.Name), e.B)
 		if s := funcgraph.SpecText(e); s != "" {
 			label += " (" + s + ")"
 		}
@@ -225,8 +226,11 @@ func (d *Diagram) note(tk *task, e *trace.Event) {
 	}
 }
 
-// shortName is the name of an object without what all of them begin with.
-func shortName(s string) string { return strings.TrimPrefix(s, "UVERBS_OBJECT_") }
+// shortName is the name of an object or an attribute without what all of them begin
+// with.
+func shortName(s string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(s, "UVERBS_OBJECT_"), "UVERBS_ATTR_")
+}
 
 func copyClass(e *trace.Event) class {
 	if e.C != e.B {
@@ -261,17 +265,21 @@ func (d *Diagram) walk(e *trace.Event) {
 // command adds a firmware command and its answer, around the DMA that the device
 // did for it.
 func (d *Diagram) command(e *trace.Event) {
-	at := len(d.rows)
-	for at > 0 && d.rows[at-1].class == dma {
-		at--
-	}
-	between := append([]row(nil), d.rows[at:]...)
-	d.rows = append(d.rows[:at], row{firmware, driver, device, fmt.Sprintf("%s (%#x)", e.Name, e.A), 1})
-	d.rows = append(d.rows, between...)
+	command := row{firmware, driver, device, fmt.Sprintf("%s (%#x)", e.Name, e.A), 1}
 	done := row{firmware, device, driver, "done", 1}
 	if e.B != 0 {
 		done.class, done.label = refused, fmt.Sprintf("status %d, syndrome %#x", e.B, e.C)
 	}
+	at := len(d.rows)
+	for at > 0 && d.rows[at-1].class == dma {
+		at--
+	}
+	if at == len(d.rows) && at >= 2 && d.rows[at-2].sameAs(&command) && d.rows[at-1].sameAs(&done) {
+		d.rows[at-2].times++
+		d.rows[at-1].times++
+		return
+	}
+	d.rows = slices.Insert(d.rows, at, command)
 	d.add(done)
 }
 

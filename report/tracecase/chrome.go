@@ -3,7 +3,6 @@ package tracecase
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"uverbsim/casefile"
 	"uverbsim/report/chrome"
@@ -11,25 +10,11 @@ import (
 )
 
 // Chrome returns a printer that writes the Trace Event Format: a process for each
-// case, a thread for each task, and one for the steps.
-func Chrome(w io.Writer, opts chrome.Options) Printer {
-	s := spans{chrome.New(w, opts)}
-	if opts.Clock != nil {
-		return timedSpans{s, opts.Clock}
-	}
-	return s
-}
+// case, a thread for each task, and one for the steps. What has a clock is to be
+// Deferred with it.
+func Chrome(w io.Writer, opts chrome.Options) BatchPrinter { return spans{chrome.New(w, opts)} }
 
 type spans struct{ *chrome.Writer }
-
-// timedSpans is spans that wants to know when events happened.
-type timedSpans struct {
-	spans
-	clock func() time.Duration
-}
-
-// Now implements trace.Timer.
-func (s timedSpans) Now() time.Duration { return s.clock() }
 
 func (s spans) Case(c *casefile.Case) { s.Process("case " + c.Name) }
 

@@ -15,7 +15,7 @@ import (
 // JSON returns a printer that writes one JSON object a line: for a case, a step,
 // an event, an answer, and the end of a case. Each has one member, which says
 // what it is.
-func JSON(w io.Writer) Printer { return &lines{w: w} }
+func JSON(w io.Writer) BatchPrinter { return &lines{w: w} }
 
 type lines struct {
 	mu     sync.Mutex

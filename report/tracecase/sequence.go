@@ -3,6 +3,7 @@ package tracecase
 import (
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"uverbsim/casefile"
 	"uverbsim/report/replay"
@@ -10,24 +11,33 @@ import (
 	"uverbsim/trace"
 )
 
-// Sequence returns a printer that draws the first case as a sequence diagram, an
-// SVG, when it is closed.
+// Sequence returns a printer that draws the last case as a sequence diagram, an SVG,
+// when it is closed. What comes before the first step is not drawn.
 func Sequence(w io.Writer, opts sequence.Options) Printer { return &diagram{w: w, opts: opts} }
 
 type diagram struct {
 	w    io.Writer
 	opts sequence.Options
 	d    *sequence.Diagram
+	on   atomic.Bool // a step has begun
 	err  error
 }
 
-func (p *diagram) Case(c *casefile.Case) { p.d = sequence.New(c.Name, c.Why, p.opts) }
+func (p *diagram) Case(c *casefile.Case) {
+	p.on.Store(false)
+	p.d = sequence.New(c.Name, c.Why, p.opts)
+}
 
 func (p *diagram) Step(c *casefile.Case, i int) {
+	p.on.Store(true)
 	p.d.Step(fmt.Sprintf("step %d: %s", i, replay.Describe(c, i)))
 }
 
-func (p *diagram) Event(t *trace.Task, e *trace.Event) { p.d.Event(t, e) }
+func (p *diagram) Event(t *trace.Task, e *trace.Event) {
+	if p.on.Load() {
+		p.d.Event(t, e)
+	}
+}
 
 func (p *diagram) Answer(got *casefile.Got, refused error) {
 	p.d.Answer(answerText(got, refused), got.Errno != nil && *got.Errno != "")

@@ -34,7 +34,7 @@ type Printer interface {
 }
 
 // Text returns a printer that writes as ftrace does.
-func Text(w io.Writer, opts funcgraph.Options) Printer { return &text{funcgraph.New(w, opts)} }
+func Text(w io.Writer, opts funcgraph.Options) BatchPrinter { return &text{funcgraph.New(w, opts)} }
 
 type text struct{ *funcgraph.Printer }
 

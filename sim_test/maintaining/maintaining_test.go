@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -101,10 +100,7 @@ func shell(tree, command string) (string, error) {
 	return string(out), err
 }
 
-// notCopied are folders that no step needs.
-var notCopied = []string{".git", "sim_test/corpus"}
-
-// copyProject copies the project into a folder.
+// copyProject copies the project into a folder, without its history.
 func copyProject(t *testing.T, to string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -116,7 +112,7 @@ func copyProject(t *testing.T, to string) {
 			return err
 		}
 		switch {
-		case slices.Contains(notCopied, filepath.ToSlash(rel)):
+		case d.IsDir() && d.Name() == ".git":
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(to, rel), 0o755)

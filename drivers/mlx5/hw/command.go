@@ -59,6 +59,9 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 		c.out = make([]byte, want)
 	}
 	fail := t.Fail(trace.Command, spec.Name)
+	if d.cfg.Trace != nil {
+		t.Flush() // what comes now is reported by another task
+	}
 
 	d.mu.Lock()
 	if d.broken {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"uverbsim/casefile"
+	"uverbsim/report/explain"
+	"uverbsim/report/replay"
+	"uverbsim/rule"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
+)
+
+func newExplainCmd() *cobra.Command {
+	var ex explainer
+	cmd := &cobra.Command{
+		Use:   "explain [flags] FILE...",
+		Short: "Say of each refused call of a case why it was refused",
+		Long: `Explain plays the cases of each FILE, each on a machine of its own, and says of each
+refused call
+
+  - which check refused it: the rule, the kernel function and file, the condition,
+    and the values that it speaks of, as they were;
+  - what would have been accepted;
+  - which checks the call had passed before, in order, and which it would have met
+    next. A question mark stands behind those that lie in a branch of which it is
+    not known whether it was taken; --json has its condition;
+  - what became of each attribute: consumed, refused, ignored, not reached, or
+    missing. Of a write() command it shows the members of the request.
+
+A call that was not refused is named in one line, and one that is answered
+otherwise than recorded is told so. FILE has one case a line, as JSON, and is what
+"uverbsim run --record FILE -- PROGRAM" writes; - is the standard input.`,
+		Example: `  uverbsim run --record prog.jsonl -- ./prog; uverbsim explain prog.jsonl
+  uverbsim explain --only cq/ sim_test/corpus/linux-6.12-rxe.jsonl`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, files []string) error { return ex.run(cmd, files) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&ex.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	f.StringVar(&ex.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
+	f.StringVar(&ex.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
+	f.BoolVar(&ex.json, "json", false, "print JSON, one case a line")
+	return cmd
+}
+
+// explainer are the flags of explain.
+type explainer struct{ replayer }
+
+func (ex *explainer) run(cmd *cobra.Command, files []string) error {
+	k, err := ex.check()
+	if err != nil {
+		return err
+	}
+	cases, from, err := ex.read(cmd.InOrStdin(), files)
+	if err != nil {
+		return err
+	}
+	if len(cases) == 0 {
+		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(ex.only, " or "))
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	write := explain.Text
+	if ex.json {
+		write = explain.JSON
+	}
+	for i, c := range cases {
+		if i > 0 && !ex.json {
+			fmt.Fprintln(out)
+		}
+		told := explainCase(k, c)
+		told.File = from[i]
+		if err := write(out, told); err != nil {
+			return err
+		}
+	}
+	return out.Flush()
+}
+
+// explainCase plays a case once, on that kernel or on its own, and explains its
+// refused steps.
+func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
+	target := &explained{kernel: k}
+	r := player.Play(target, c, player.Options{Repeat: 1})
+	out := &explain.Case{Name: c.Name, Line: c.Line, Driver: c.Driver, Kernel: target.version(), Why: c.Why}
+	if r.Err != nil {
+		out.Error = r.Err.Error()
+	}
+	calls := target.calls
+	for i := range r.Steps {
+		s := explain.Step{Step: i, Does: replay.Describe(c, i), Ret: string(r.Steps[i].Got.Ret), Differences: r.Steps[i].Differences}
+		if e := r.Steps[i].Got.Errno; e != nil {
+			s.Errno = *e
+		}
+		s.Refusals, calls = refusals(c.Steps[i].Do, &r.Steps[i], calls)
+		if len(s.Refusals) == 0 && r.Steps[i].Refused != nil {
+			s.NoRule, s.Refusals = uncalled(r.Steps[i].Refused)
+		}
+		out.Steps = append(out.Steps, s)
+	}
+	return out
+}
+
+// refusals explains the calls of a step that were refused, and returns those that
+// are left for later steps.
+func refusals(do casefile.Action, r *player.StepResult, calls []*explain.Call) ([]*explain.Refusal, []*explain.Call) {
+	if _, par := do.(*casefile.Par); par {
+		n := 0
+		for _, thread := range r.Got.Par {
+			for _, g := range thread {
+				if g.Errno != nil && *g.Errno != "" {
+					n++
+				}
+			}
+		}
+		n = min(n, len(calls))
+		var out []*explain.Refusal
+		for _, c := range calls[:n] {
+			if e := explain.Explain(c); e != nil {
+				out = append(out, e)
+			}
+		}
+		return out, calls[n:]
+	}
+	if r.Refused == nil {
+		return nil, calls
+	}
+	for i, c := range calls {
+		if errors.Is(c.Err, r.Refused) && c.Err == r.Refused {
+			if e := explain.Explain(c); e != nil {
+				return []*explain.Refusal{e}, append(calls[:i:i], calls[i+1:]...)
+			}
+		}
+	}
+	return nil, calls
+}
+
+// uncalled explains a refusal that no system call was watched for: by its rule, if
+// it has one.
+func uncalled(refused error) (noRule string, out []*explain.Refusal) {
+	var known *rule.Rule
+	if !errors.As(refused, &known) {
+		return refused.Error(), nil
+	}
+	return "", []*explain.Refusal{explain.OfRule(known)}
+}

@@ -1,0 +1,223 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"uverbsim/interpose/watch"
+	"uverbsim/rule"
+	"uverbsim/spec"
+)
+
+// accepted says what would have been accepted: what the rule says of every call,
+// and what that is for this one.
+func accepted(r *request, refused *rule.Rule, it *item) []string {
+	out := []string{refused.Do}
+	if f := concrete[refused.ID]; f != nil {
+		out = append(out, f(r, it)...)
+	}
+	return out
+}
+
+// concrete says for some rules what that is for the call.
+var concrete = map[string]func(r *request, it *item) []string{
+	"header/length": func(r *request, _ *item) []string {
+		h := &r.call.Ioctl.Header
+		n := spec.IoctlHdrSize + int(h.NumAttrs)*spec.IoctlAttrSize
+		if n > 4096 {
+			return []string{"At most 254 attributes fit into the 4096 bytes that are accepted."}
+		}
+		return []string{fmt.Sprintf("length %d goes with num_attrs %d.", n, h.NumAttrs)}
+	},
+	"header/driver-id": func(r *request, _ *item) []string {
+		return []string{"driver_id " + driverName(r.call.Driver) + "."}
+	},
+	"method/unknown":         methodsOf,
+	"attr/missing":           missingAttrs,
+	"attr/unknown-mandatory": knownAttrs,
+	"attr/too-short":         ofUser(lengths),
+	"attr/too-long":          ofUser(lengths),
+	"attr/trailing-nonzero":  ofUser(lengths),
+	"attr/reserved":          ofUser(nil),
+	"attr/enum-range":        ofUser(elements),
+	"attr/enum-type":         ofUser(elements),
+	"attr/enum-reserved":     ofUser(elements),
+	"array/count":            ofUser(lengths),
+	"array/size":             ofUser(lengths),
+	"attr/object-len":        ofUser(lengths),
+	"attr/raw-fd":            ofUser(lengths),
+	"object/wrong-type":      ofUser(lengths),
+	"object/unknown-type":    ofUser(lengths),
+	"object/not-found":       ofUser(lengths),
+	"object/fd-foreign":      ofUser(lengths),
+	"flags/unknown":          allowedFlags,
+	"flags/size":             allowedFlags,
+	"const/range":            constants_,
+	"attr/absent":            absent,
+	"write/request-short":    commandSizes,
+	"write/response-short":   commandSizes,
+	"write/words":            commandSizes,
+	"write/ex-words":         commandSizes,
+	"invoke-write/core-size": commandSizes,
+}
+
+func ofUser(f func(r *request, a *watch.Attr) []string) func(*request, *item) []string {
+	return func(r *request, it *item) []string {
+		if f == nil || it == nil || it.user < 0 || r.call.Ioctl == nil || it.user >= len(r.call.Ioctl.Attrs) {
+			return nil
+		}
+		return f(r, &r.call.Ioctl.Attrs[it.user])
+	}
+}
+
+func lengths(_ *request, a *watch.Attr) []string {
+	s := dataSpec(a)
+	if s == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s takes %s.", s.Name, takes(s))}
+}
+
+func elements(_ *request, a *watch.Attr) (out []string) {
+	if a.Spec == nil {
+		return nil
+	}
+	for i := range a.Spec.Enum {
+		if e := &a.Spec.Enum[i]; e.Type == spec.TypePtrIn {
+			out = append(out, fmt.Sprintf("Element %d is %s: %s.", i, e.Name, takes(e)))
+		}
+	}
+	return out
+}
+
+func missingAttrs(r *request, _ *item) (out []string) {
+	for _, a := range r.missing() {
+		out = append(out, fmt.Sprintf("%s, id %d: %s.", a.Name, a.ID, takes(a)))
+	}
+	return out
+}
+
+func knownAttrs(r *request, _ *item) []string {
+	if r.method == nil {
+		return nil
+	}
+	var list []string
+	for i := range r.method.Attrs {
+		a := &r.method.Attrs[i]
+		list = append(list, fmt.Sprintf("%d %s", a.ID, a.Name))
+	}
+	return []string{r.method.Name + " has " + strings.Join(list, ", ") + "."}
+}
+
+// methodsOf are the methods that the object has, on this driver.
+func methodsOf(r *request, _ *item) []string {
+	h := &r.call.Ioctl.Header
+	var list []string
+	for _, d := range spec.Linux6_12.Definitions(r.call.Driver) {
+		if d.Object.ID != h.ObjectID {
+			continue
+		}
+		for i := range d.Object.Methods {
+			if m := &d.Object.Methods[i]; !m.Extends && r.hasMethod(d.Object.ID, m.ID) {
+				list = append(list, fmt.Sprintf("%d %s", m.ID, m.Name))
+			}
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return []string{"Here the object has " + strings.Join(list, ", ") + "."}
+}
+
+func (r *request) hasMethod(object, method uint16) bool {
+	d := r.call.Device
+	return d == nil || d.API.Lookup(spec.KeyObj(object)|spec.KeyIoctlMethod(method)) != nil
+}
+
+// allowedFlags are the flags that the handler allows.
+func allowedFlags(r *request, it *item) (out []string) {
+	if it == nil || it.attr == "" {
+		return nil
+	}
+	v := it.env.eval("allowed")
+	if v.kind != numeric {
+		return nil
+	}
+	names := flagNames(r, it.attr)
+	rest := v.n.Uint64()
+	var list []string
+	for _, e := range names {
+		if e.Value != 0 && e.Value&(e.Value-1) == 0 && rest&e.Value != 0 {
+			list = append(list, fmt.Sprintf("%s (%#x)", e.Name, e.Value))
+			rest &^= e.Value
+		}
+	}
+	if rest != 0 || len(list) == 0 {
+		list = append(list, fmt.Sprintf("%#x", rest))
+	}
+	return []string{it.attr + " may have " + strings.Join(list, ", ") + "."}
+}
+
+// flagNames are the names of an attribute's bits.
+func flagNames(r *request, attr string) []spec.Enumerator {
+	if a := r.sent(attr); a != nil {
+		return spec.Enumerators(a.Spec.CType)
+	}
+	return nil
+}
+
+// constants_ are the values of an enum up to the one that the handler allows.
+func constants_(r *request, it *item) []string {
+	if it == nil || it.attr == "" {
+		return nil
+	}
+	lo, hi := it.env.eval("min"), it.env.eval("max")
+	if hi.kind != numeric {
+		return nil
+	}
+	from := "0"
+	if lo.kind == numeric {
+		from = lo.n.String()
+	}
+	out := []string{fmt.Sprintf("%s takes %s to %s.", it.attr, from, hi.n)}
+	if a := r.sent(it.attr); a != nil {
+		var list []string
+		for _, e := range spec.Enumerators(a.Spec.CType) {
+			list = append(list, fmt.Sprintf("%s (%d)", e.Name, e.Value))
+		}
+		if list != nil {
+			out = append(out, "They are "+strings.Join(list, ", ")+".")
+		}
+	}
+	return out
+}
+
+func absent(r *request, it *item) []string {
+	if it == nil || it.attr == "" || r.method == nil {
+		return nil
+	}
+	for i := range r.method.Attrs {
+		if a := &r.method.Attrs[i]; a.Name == it.attr {
+			return []string{fmt.Sprintf("%s, id %d: %s.", a.Name, a.ID, takes(a))}
+		}
+	}
+	return nil
+}
+
+func commandSizes(r *request, _ *item) []string {
+	w := r.command
+	if w == nil {
+		return nil
+	}
+	s := fmt.Sprintf("%s takes %s", w.Name, w.ReqType)
+	if w.ReqSize > 0 {
+		s += fmt.Sprintf(", %d bytes", w.ReqSize)
+	}
+	if w.RespType != "" {
+		s += fmt.Sprintf(", and answers %s", w.RespType)
+		if w.RespSize > 0 {
+			s += fmt.Sprintf(", %d bytes", w.RespSize)
+		}
+	}
+	return []string{s + "."}
+}

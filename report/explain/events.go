@@ -1,0 +1,77 @@
+package explain
+
+import (
+	"sync"
+
+	"uverbsim/trace"
+)
+
+// Visit is a kernel function that was entered during a call, and what happened
+// in it.
+type Visit struct {
+	Name     string
+	Children []*Visit
+
+	// User is the index of the user's attribute that it dealt with, in the
+	// user's order; -1 if it dealt with none.
+	User int
+	// Known says that the method has that attribute.
+	Known bool
+
+	parent *Visit
+}
+
+// Recorder is a sink that keeps, for each task that it is told of, the functions
+// that were entered.
+type Recorder struct {
+	mu    sync.Mutex
+	tasks map[*trace.Task]*Visit // where each task is
+}
+
+// NewRecorder returns a recorder that listens to no task yet.
+func NewRecorder() *Recorder { return &Recorder{tasks: map[*trace.Task]*Visit{}} }
+
+// Begin begins to listen to a task.
+func (r *Recorder) Begin(t *trace.Task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tasks[t] = &Visit{User: -1}
+}
+
+// End returns what the task has done since Begin, as the children of a Visit
+// without a name.
+func (r *Recorder) End(t *trace.Task) *Visit {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.tasks[t]
+	delete(r.tasks, t)
+	for v != nil && v.parent != nil {
+		v = v.parent
+	}
+	return v
+}
+
+// Event implements trace.Sink.
+func (r *Recorder) Event(t *trace.Task, e *trace.Event) {
+	if e.Kind != trace.Enter && e.Kind != trace.Leave && e.Kind != trace.Attr {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := r.tasks[t]
+	if at == nil {
+		return
+	}
+	switch e.Kind {
+	case trace.Enter:
+		v := &Visit{Name: e.Name, User: -1, parent: at}
+		at.Children = append(at.Children, v)
+		r.tasks[t] = v
+	case trace.Leave:
+		if at.parent != nil {
+			r.tasks[t] = at.parent
+		}
+	case trace.Attr:
+		at.User, at.Known = int(e.C), e.Name != "unknown"
+	}
+}

@@ -1,0 +1,289 @@
+package explain
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"uverbsim/rule"
+)
+
+// Check is a place where the kernel may refuse a call.
+type Check struct {
+	Rule  string `json:"rule"`
+	Errno string `json:"errno"`
+	Func  string `json:"func"`
+	File  string `json:"file"`
+	// Why says what the check refuses.
+	Why string `json:"why"`
+	// Condition is the one under which it does, with the names of the kernel.
+	Condition string `json:"condition,omitempty"`
+	// Where are the conditions of branches that the check lies in and that were
+	// not seen to hold: it was met if they do.
+	Where []string `json:"where,omitempty"`
+	// Attribute is the attribute that it is about.
+	Attribute string `json:"attribute,omitempty"`
+	// Memory says that the check is for a want of memory, or of another thing
+	// that a machine may lack.
+	Memory bool `json:"memory,omitempty"`
+
+	user int
+}
+
+// Refusal says why a call was refused.
+type Refusal struct {
+	// Decided is the check that refused it.
+	Decided Check `json:"decided"`
+	// Values are what its condition speaks of, as it was.
+	Values []Value `json:"values,omitempty"`
+	// Holding are those of several conditions that held, where that can be told.
+	Holding []string `json:"holding,omitempty"`
+	// Accepted says what would have been accepted.
+	Accepted []string `json:"accepted"`
+	// Passed are the checks that were made before, Next those that it would have
+	// met then.
+	Passed []Check `json:"passed"`
+	Next   []Check `json:"next"`
+	// Attributes has each attribute of an ioctl, and each that its method takes
+	// besides.
+	Attributes []Attribute `json:"attributes,omitempty"`
+	// Members are those of the request of a write() command.
+	Members []Member `json:"members,omitempty"`
+
+	placed bool  // the deciding place was found
+	holds  value // what its condition comes to
+}
+
+// Placed says whether the place that refused the call was found among those that
+// the call came by. If not, Passed and Next are empty.
+func (r *Refusal) Placed() bool { return r.placed }
+
+// Holds says what the deciding condition comes to with what is known of the call,
+// and whether that is enough to tell. It never comes to false where all is as it
+// should be.
+func (r *Refusal) Holds() (holds, known bool) { return r.holds.truth, r.holds.kind == truth }
+
+// roots are the functions that model system calls.
+var roots = map[string]string{
+	"open": "(*process.Task).Open", "close": "(*process.Task).Close", "ioctl": "(*process.Task).Ioctl",
+	"read": "(*process.Task).Read", "write": "(*process.Task).Write", "poll": "(*process.Task).Poll",
+	"mmap": "(*process.Task).Mmap", "munmap": "(*process.Task).Munmap", "mprotect": "(*process.Task).Mprotect",
+	"mremap": "(*process.Task).Mremap",
+	"dup":    "(*process.Task).Dup", "dup2": "(*process.Task).Dup2", "dup3": "(*process.Task).Dup3",
+	"fcntl": "(*process.Task).FcntlDupFD", "sendfd": "(*process.Task).SendFD",
+	"setuid": "(*process.Task).Setuid", "setgid": "(*process.Task).Setgid", "setrlimit": "(*process.Task).SetRlimit",
+	"fork": "(*process.Task).Fork", "exec": "(*process.Task).Exec",
+}
+
+// Explain says why a call was refused. It is nil for one that was not refused, or
+// whose error no rule is behind.
+func Explain(c *Call) *Refusal {
+	var refused *rule.Rule
+	if !errors.As(c.Err, &refused) {
+		return nil
+	}
+	r := newRequest(c)
+	items := find(r, roots[c.Name], c.Trace)
+	decided := decide(r, items, refused)
+	out := &Refusal{Decided: checkOf(r, refused, decided)}
+	out.Values, out.holds = values(r, refused, decided)
+	out.Holding = holding(decided, out.holds)
+	out.Accepted = accepted(r, refused, decided)
+	out.placed = decided != nil
+	if decided != nil {
+		out.Passed, out.Next = sides(r, items, decided)
+	}
+	out.Attributes = attributes(r, decided)
+	out.Members = members(r, decided)
+	return out
+}
+
+// holding are the parts of a condition that held, where it has several.
+func holding(it *item, holds value) (out []string) {
+	if it == nil || holds.kind == truth && !holds.truth {
+		return nil
+	}
+	all := parts(it.check.cond)
+	if len(all) < 2 {
+		return nil
+	}
+	for _, part := range all {
+		if v := it.env.eval(part); v.kind == truth && v.truth {
+			out = append(out, shown(it.function, part))
+		}
+	}
+	if len(out) == len(all) {
+		return nil
+	}
+	return out
+}
+
+// decide finds the place that refused the call: one that answers the rule, and
+// behind which nothing was done but to clean up.
+func decide(r *request, items []*item, refused *rule.Rule) *item {
+	var best *item
+	bestScore := score{}
+	for _, it := range items {
+		if !it.entered || !answers(it.check, refused.ID) || it.excluded() {
+			continue
+		}
+		s := score{rest: restOf(r, it)}
+		s.own = it.visit != nil && it.visit.Name == refused.Func
+		v := it.env.eval(it.check.cond)
+		s.holds = v.kind == truth && v.truth
+		s.fails = v.kind == truth && !v.truth
+		if best == nil || s.better(bestScore) {
+			best, bestScore = it, s
+		}
+	}
+	return best
+}
+
+// score says how well a place fits.
+type score struct {
+	rest         int // the functions that were entered after it, and that do not clean up
+	own          bool
+	holds, fails bool
+}
+
+func (s score) better(t score) bool {
+	if s.fails != t.fails {
+		return t.fails
+	}
+	if s.rest != t.rest {
+		return s.rest < t.rest
+	}
+	if s.holds != t.holds {
+		return s.holds
+	}
+	return s.own && !t.own
+}
+
+func answers(n *node, id string) bool {
+	return slices.Contains(n.rules, id)
+}
+
+// restOf counts what was entered after a place.
+func restOf(r *request, it *item) int {
+	n := 0
+	if it.visit == nil {
+		return 0
+	}
+	for _, c := range later(r, it) {
+		n += doing(c)
+	}
+	for v := it.visit; v.parent != nil; v = v.parent {
+		after := false
+		for _, c := range v.parent.Children {
+			if after {
+				n += doing(c)
+			}
+			after = after || c == v
+		}
+	}
+	return n
+}
+
+// later are the functions that its visit entered after a place.
+func later(r *request, it *item) []*Visit {
+	children := relevant(it.visit, r.reach(it.root))
+	if it.at > len(children) {
+		return nil
+	}
+	return children[it.at:]
+}
+
+// doing counts functions that do more than clean up.
+func doing(v *Visit) int {
+	for _, word := range cleaning {
+		if strings.Contains(v.Name, word) {
+			return 0
+		}
+	}
+	return 1
+}
+
+// cleaning are the words in the names of functions that undo and give back.
+var cleaning = []string{"put", "abort", "free", "destroy", "release", "unlock", "dealloc", "finalize", "dereg", "undo", "remove", "cleanup", "close", "uncharge", "unmap", "unpin", "dtor"}
+
+// excluded says that a place cannot have been met: it lies in an arm that was not
+// taken, or behind one that was and that returns.
+func (it *item) excluded() bool {
+	for _, g := range it.guards {
+		if taken, known := g.holds(); known && !taken {
+			return true
+		}
+	}
+	for _, g := range it.over {
+		if taken, known := g.holds(); known && taken {
+			return true
+		}
+	}
+	return false
+}
+
+// sides are the checks before and after the one that decided, in order.
+func sides(r *request, items []*item, decided *item) (passed, next []Check) {
+	for _, g := range decided.guards {
+		if g.branch.taken < 0 {
+			g.branch.taken = g.arm
+		}
+	}
+	at := slices.Index(items, decided)
+	for _, it := range items[:at] {
+		if it.entered && !it.excluded() {
+			passed = append(passed, checksOf(r, it, it.check.rules)...)
+		}
+	}
+	if n := len(decided.guards); n > 0 && decided.guards[n-1].cond() == decided.check.cond {
+		decided.guards[n-1].branch.passed = true // the arm is the check
+	}
+	for _, it := range items[at+1:] {
+		if !it.excluded() {
+			next = append(next, checksOf(r, it, it.check.rules)...)
+		}
+	}
+	return passed, next
+}
+
+func checksOf(r *request, it *item, ids []string) (out []Check) {
+	for _, id := range ids {
+		if known := rule.Find(id); known != nil {
+			out = append(out, checkOf(r, known, it))
+		}
+	}
+	return out
+}
+
+func checkOf(r *request, refused *rule.Rule, it *item) Check {
+	c := Check{
+		Rule: refused.ID, Errno: rule.ErrnoName(refused.Errno), Func: refused.Func, File: refused.File, Why: refused.Why,
+		user: -1,
+	}
+	if it == nil {
+		return c
+	}
+	c.Condition = shown(it.function, it.check.cond)
+	c.Memory = strings.Contains(it.check.cond, ".fail(")
+	c.user = it.user
+	c.Attribute = it.attr
+	if it.user >= 0 {
+		c.Attribute = r.attrName(it.user)
+	}
+	for _, g := range it.guards {
+		if _, known := g.holds(); !known {
+			c.Where = append(c.Where, shown(it.function, g.cond()))
+		}
+	}
+	for _, g := range it.over {
+		if _, known := g.holds(); !known && g.cond() != "" {
+			c.Where = append(c.Where, "not "+shown(it.function, g.cond()))
+		}
+	}
+	return c
+}
+
+// OfRule says of a refusal only what its rule says.
+func OfRule(refused *rule.Rule) *Refusal {
+	return &Refusal{Decided: checkOf(nil, refused, nil), Accepted: []string{refused.Do}}
+}

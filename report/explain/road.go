@@ -1,0 +1,334 @@
+package explain
+
+import (
+	"slices"
+	"strings"
+)
+
+// item is a check on the road of a call: one that was made, or that would have
+// been made later.
+type item struct {
+	check    *node
+	function string // the function of the model
+	root     string // the one that it is a part of, which was entered
+	visit    *Visit // the kernel function that was entered and has it
+	entered  bool   // false: the call did not come to that function
+	at       int    // how many of the visit's children were entered before it
+	user     int    // the user's attribute that is dealt with, -1 for none
+	attr     string // the attribute that a handler asks for, "" for none
+	env      *env   // what the names of the check stand for
+
+	guards []guard
+	over   []guard // if one of these holds it is not met
+}
+
+// guard is an arm of a branch that a check lies in.
+type guard struct {
+	branch *branch
+	arm    int
+}
+
+// branch is a branch as it was come by.
+type branch struct {
+	n      *node
+	taken  int          // the arm that was seen to be taken, -1 if that was not seen
+	passed bool         // it is looked at as if none had been
+	known  map[int]bool // what the conditions came to, where that is known
+}
+
+// holds says whether an arm was taken, and whether that is known.
+func (g guard) holds() (taken, known bool) {
+	if g.branch.passed {
+		return false, true
+	}
+	if g.branch.taken >= 0 {
+		return g.arm == g.branch.taken, true
+	}
+	if v, ok := g.branch.known[g.arm]; ok {
+		return v, true
+	}
+	for i, v := range g.branch.known {
+		if v && i != g.arm {
+			return false, true
+		}
+	}
+	return false, false
+}
+
+func (g guard) cond() string { return g.branch.n.arms[g.arm].cond }
+
+// road finds the checks that a call came by.
+type road struct {
+	request *request
+	items   []*item
+	stack   []string
+}
+
+// place is where the road is in a function.
+type place struct {
+	function string
+	root     string
+	visit    *Visit
+	children []*Visit
+	cursor   *int
+	entered  bool
+	user     int
+	attr     string
+	binds    []string
+	caller   *env
+	guards   []guard
+	over     []guard
+}
+
+// find walks the road from a function on.
+func find(r *request, root string, v *Visit) []*item {
+	w := &road{request: r}
+	w.function(root, v, place{entered: true, user: -1})
+	return w.items
+}
+
+// function goes through a function that was entered.
+func (w *road) function(id string, v *Visit, from place) {
+	cursor := 0
+	p := place{
+		function: id, root: id, visit: v, children: relevant(v, w.reach(id)), cursor: &cursor, entered: from.entered,
+		user: from.user, attr: from.attr, binds: from.binds, caller: from.caller, guards: from.guards, over: from.over,
+	}
+	if v != nil && v.User >= 0 {
+		p.user = v.User
+	}
+	w.inside(id, &p)
+}
+
+// inside goes through the body of a function.
+func (w *road) inside(id string, p *place) {
+	if slices.Contains(w.stack, id) || len(w.stack) > 40 {
+		return
+	}
+	w.stack = append(w.stack, id)
+	outer := p.function
+	p.function = id
+	w.body(functions[id].body, p)
+	p.function = outer
+	w.stack = w.stack[:len(w.stack)-1]
+}
+
+func (w *road) body(body []node, p *place) {
+	over := p.over
+	for i := range body {
+		n := &body[i]
+		switch {
+		case n.rules != nil:
+			it := &item{
+				check: n, function: p.function, root: p.root, visit: p.visit, entered: p.entered, at: *p.cursor,
+				user: p.user, attr: p.attr, env: w.env(p, n.defs), guards: p.guards, over: p.over,
+			}
+			if n.attr != "" {
+				it.attr = n.attr
+			}
+			w.items = append(w.items, it)
+		case n.calls != nil:
+			w.call(n, p)
+		case n.loop != nil:
+			for {
+				before := *p.cursor
+				w.body(n.loop, p)
+				if *p.cursor == before || *p.cursor >= len(p.children) {
+					break
+				}
+			}
+		default:
+			w.branch(n, p)
+		}
+	}
+	p.over = over
+}
+
+func (w *road) branch(n *node, p *place) {
+	b := &branch{n: n, taken: -1, known: map[int]bool{}}
+	e := w.env(p, n.defs)
+	for i := range n.arms {
+		if v := e.eval(n.arms[i].cond); v.kind == truth {
+			b.known[i] = v.truth
+		}
+	}
+	guards, over := p.guards, p.over
+	var ending []guard
+	for i := range n.arms {
+		before := *p.cursor
+		children := p.children
+		if taken, known := (guard{b, i}).holds(); known && !taken {
+			p.children = nil // nothing was entered from here
+		}
+		p.guards = append(slices.Clone(guards), guard{b, i})
+		p.over = over
+		w.body(n.arms[i].body, p)
+		p.children = children
+		if *p.cursor > before && b.taken < 0 {
+			b.taken = i
+		}
+		if n.arms[i].ends {
+			ending = append(ending, guard{b, i})
+		}
+	}
+	p.guards, p.over = guards, append(slices.Clone(over), ending...)
+}
+
+// call goes into the function that was called.
+func (w *road) call(n *node, p *place) {
+	attr := p.attr
+	if n.attr != "" {
+		p.attr = n.attr
+	}
+	binds, caller := p.binds, p.caller
+	p.caller, p.binds = w.env(p, n.defs), n.binds
+	defer func() { p.attr, p.binds, p.caller = attr, binds, caller }()
+	id := w.choose(n, p)
+	if id == "" {
+		return
+	}
+	f := functions[id]
+	if f.enter == "" {
+		w.inside(id, p)
+		return
+	}
+	if p.entered && *p.cursor < len(p.children) {
+		if c := p.children[*p.cursor]; f.enter == c.Name || f.enter == "*" {
+			*p.cursor++
+			w.function(id, c, *p)
+			return
+		}
+	}
+	cursor := 0
+	inner := *p
+	inner.entered, inner.visit, inner.children, inner.cursor = false, nil, nil, &cursor
+	w.inside(id, &inner)
+}
+
+// env has what the names of a condition stand for at a place.
+func (w *road) env(p *place, defs []string) *env {
+	e := w.request.env(p.function, p.user, p.attr, defs)
+	e.binds, e.caller = p.binds, p.caller
+	return e
+}
+
+// choose chooses among the functions that a call may lead to.
+func (w *road) choose(n *node, p *place) string {
+	ids := n.calls
+	if n.via == "handler" {
+		if ids = handlers[w.request.handler(p)]; w.request.handler(p) == noCommand {
+			ids = []string{"kernel.notsuppHandler"}
+		}
+	}
+	var fit []string
+	for _, id := range ids {
+		if functions[id] != nil && w.request.mayRun(id) {
+			fit = append(fit, id)
+		}
+	}
+	if len(fit) <= 1 {
+		return first(fit)
+	}
+	if p.entered && *p.cursor < len(p.children) {
+		name := p.children[*p.cursor].Name
+		for _, id := range fit {
+			if functions[id].enter == name {
+				return id
+			}
+		}
+		for _, id := range fit {
+			if functions[id].enter == "" && w.reach(id)[name] {
+				return id
+			}
+		}
+	}
+	return w.request.prefer(fit, p)
+}
+
+func first(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return list[0]
+}
+
+// reaches has the kernel functions that each function may enter, not counting
+// those that these enter in turn.
+var reaches = func() map[string]map[string]bool {
+	all := map[string]map[string]bool{}
+	for id := range functions {
+		all[id] = map[string]bool{}
+	}
+	for changed := true; changed; {
+		changed = false
+		for id, f := range functions {
+			before := len(all[id])
+			eachCall(f.body, func(n *node) {
+				if n.via == "handler" {
+					all[id]["*"] = true
+				}
+				for _, c := range n.calls {
+					switch called := functions[c]; {
+					case called == nil:
+					case called.enter != "":
+						all[id][called.enter] = true
+					default:
+						for name := range all[c] {
+							all[id][name] = true
+						}
+					}
+				}
+			})
+			changed = changed || len(all[id]) > before
+		}
+	}
+	return all
+}()
+
+// reach are the kernel functions that a function may enter; of one that runs a
+// handler, those of this call's.
+func (w *road) reach(id string) map[string]bool { return w.request.reach(id) }
+
+func (r *request) reach(id string) map[string]bool {
+	if functions[id].enter == "*" {
+		for _, h := range handlers[r.handler(&place{function: id})] {
+			if r.mayRun(h) {
+				return reaches[h]
+			}
+		}
+	}
+	return reaches[id]
+}
+
+func eachCall(body []node, f func(*node)) {
+	for i := range body {
+		n := &body[i]
+		if n.calls != nil {
+			f(n)
+		}
+		eachCall(n.loop, f)
+		for j := range n.arms {
+			eachCall(n.arms[j].body, f)
+		}
+	}
+}
+
+// relevant are the functions that were entered from a visit and that its function
+// may enter. What lies in others is taken for the visit's own.
+func relevant(v *Visit, names map[string]bool) (out []*Visit) {
+	if v == nil {
+		return nil
+	}
+	for _, c := range v.Children {
+		if names[c.Name] || names["*"] && isHandler(c.Name) {
+			out = append(out, c)
+			continue
+		}
+		out = append(out, relevant(c, names)...)
+	}
+	return out
+}
+
+func isHandler(name string) bool {
+	return strings.HasPrefix(name, "ib_uverbs_") || strings.HasPrefix(name, "uverbs_destroy_def_handler")
+}

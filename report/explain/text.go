@@ -1,0 +1,296 @@
+package explain
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// width is where lines end.
+const width = 110
+
+// mostNext is how many lines are written of the checks that would have been met.
+const mostNext = 10
+
+// Text writes what is to be said of a case for a person to read.
+func Text(w io.Writer, c *Case) error {
+	p := &printer{}
+	p.line("case %s (%s, Linux %s)", c.Name, c.Driver, c.Kernel)
+	if c.Why != "" {
+		p.wrap("  ", "  ", c.Why)
+	}
+	for i := range c.Steps {
+		p.step(&c.Steps[i])
+	}
+	if c.Error != "" {
+		p.line("not played to its end: %s", c.Error)
+	}
+	_, err := io.WriteString(w, p.b.String())
+	return err
+}
+
+type printer struct{ b strings.Builder }
+
+func (p *printer) line(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	p.b.WriteString(strings.TrimRight(s, " ") + "\n")
+}
+
+// wrap writes words in lines: the first begins with first, the others with rest.
+func (p *printer) wrap(first, rest, s string) {
+	line, begun := first, false
+	for _, w := range strings.Fields(s) {
+		if begun && len(line)+1+len(w) > width {
+			p.line("%s", line)
+			line, begun = rest, false
+		}
+		if begun {
+			line += " "
+		}
+		line += w
+		begun = true
+	}
+	p.line("%s", line)
+}
+
+// field writes one of the parts of an explanation: its name, and its lines.
+func (p *printer) field(name string, lines ...string) {
+	for _, l := range lines {
+		p.wrap(fmt.Sprintf("  %-12s", name), strings.Repeat(" ", 16), l)
+		name = ""
+	}
+}
+
+func (p *printer) step(s *Step) {
+	answer := s.Ret
+	if s.Errno != "" {
+		answer = s.Errno
+	}
+	if answer == "*" {
+		answer = "done"
+	}
+	if len(s.Refusals) > 0 || len(s.Differences) > 0 {
+		p.line("")
+	}
+	p.line("step %d: %s: %s", s.Step, s.Does, answer)
+	for _, d := range s.Differences {
+		p.line("  not as recorded: %v", d)
+	}
+	if s.NoRule != "" {
+		p.line("  no rule is behind that: %s", s.NoRule)
+	}
+	for i, r := range s.Refusals {
+		if i > 0 {
+			p.line("")
+		}
+		p.refusal(r)
+	}
+}
+
+func (p *printer) refusal(r *Refusal) {
+	d := &r.Decided
+	p.field("refused by", fmt.Sprintf("%s, %s in %s (%s)", d.Rule, d.Errno, d.Func, d.File), d.Why)
+	if d.Condition != "" {
+		p.field("condition", d.Condition)
+	}
+	if len(r.Holding) > 0 {
+		p.field("of these", strings.Join(r.Holding, "   "))
+	}
+	var values []string
+	for _, v := range r.Values {
+		values = append(values, v.Name+" = "+v.Value)
+	}
+	p.field("values", values...)
+	p.field("accepted", r.Accepted...)
+	p.checks("passed before", r.Passed, 1<<20)
+	p.checks("not reached", r.Next, mostNext)
+	p.attributes(r.Attributes)
+	p.members(r.Members)
+}
+
+// group is checks of one function.
+type group struct {
+	fn    string
+	rules []string
+	attrs []string
+	users []int
+}
+
+// groups puts checks together: those of one function at one attribute, and then
+// those attributes at which the same checks were made.
+func groups(list []Check) (out []*group) {
+	var last *group
+	var lastAttr string
+	var lastUser int
+	var all []*group
+	for _, c := range list {
+		if c.Memory {
+			continue
+		}
+		if last == nil || last.fn != c.Func || lastAttr != c.Attribute || lastUser != c.user {
+			last = &group{fn: c.Func}
+			if c.user >= 0 {
+				last.users = []int{c.user}
+			} else if c.Attribute != "" {
+				last.attrs = []string{c.Attribute}
+			}
+			all = append(all, last)
+			lastAttr, lastUser = c.Attribute, c.user
+		}
+		name := c.Rule
+		if len(c.Where) > 0 {
+			name += "?"
+		}
+		if !slices.Contains(last.rules, name) {
+			last.rules = append(last.rules, name)
+		}
+	}
+	seen := map[string]*group{}
+	for _, g := range all {
+		key := g.fn + " " + strings.Join(g.rules, " ") + fmt.Sprint(g.users != nil, g.attrs != nil)
+		old := seen[key]
+		if old == nil {
+			seen[key] = g
+			out = append(out, g)
+			continue
+		}
+		for _, u := range g.users {
+			if !slices.Contains(old.users, u) {
+				old.users = append(old.users, u)
+			}
+		}
+		for _, a := range g.attrs {
+			if !slices.Contains(old.attrs, a) {
+				old.attrs = append(old.attrs, a)
+			}
+		}
+	}
+	return out
+}
+
+func (g *group) head() string {
+	switch {
+	case len(g.users) == 1:
+		return fmt.Sprintf("%s, attribute %d: ", g.fn, g.users[0])
+	case len(g.users) > 1:
+		return fmt.Sprintf("%s, attributes %s: ", g.fn, ranges(g.users))
+	case len(g.attrs) > 0:
+		return fmt.Sprintf("%s, %s: ", g.fn, strings.Join(g.attrs, ", "))
+	}
+	return g.fn + ": "
+}
+
+// ranges writes 0, 1, 2, 5 as 0-2, 5.
+func ranges(list []int) string {
+	slices.Sort(list)
+	var out []string
+	for i := 0; i < len(list); {
+		j := i
+		for j+1 < len(list) && list[j+1] == list[j]+1 {
+			j++
+		}
+		s := strconv.Itoa(list[i])
+		if j > i {
+			s += "-" + strconv.Itoa(list[j])
+		}
+		out = append(out, s)
+		i = j + 1
+	}
+	return strings.Join(out, ", ")
+}
+
+func (p *printer) checks(title string, list []Check, most int) {
+	gs := groups(list)
+	if len(gs) == 0 {
+		return
+	}
+	p.line("  %s", title)
+	for i, g := range gs {
+		if i == most {
+			n := 0
+			for _, g := range gs[i:] {
+				n += len(g.rules)
+			}
+			p.line("    and %d more in %d places (--json has them all)", n, len(gs)-i)
+			return
+		}
+		p.wrap("    ", "        ", g.head()+strings.Join(g.rules, ", "))
+	}
+}
+
+func (p *printer) attributes(list []Attribute) {
+	if len(list) == 0 {
+		return
+	}
+	p.line("  attributes")
+	names, states := 0, 0
+	var absent []string
+	for _, a := range list {
+		if a.State == NotSent {
+			absent = append(absent, a.Name)
+			continue
+		}
+		names = max(names, len(attrLabel(&a)))
+		states = max(states, len(a.State))
+	}
+	for _, a := range list {
+		if a.State == NotSent {
+			continue
+		}
+		index := "-"
+		if a.Index >= 0 {
+			index = strconv.Itoa(a.Index)
+		}
+		s := fmt.Sprintf("    %2s  %-*s  %-*s  ", index, names, attrLabel(&a), states, a.State)
+		var rest []string
+		if a.Value != "" {
+			rest = append(rest, a.Value)
+		}
+		if a.Takes != "" {
+			rest = append(rest, "("+a.Takes+")")
+		}
+		p.line("%s", cut(s+strings.Join(rest, " "), 160))
+	}
+	if len(absent) > 0 {
+		p.wrap("    may be sent too: ", "        ", strings.Join(absent, ", "))
+	}
+}
+
+func cut(s string, n int) string {
+	if len(s) > n {
+		return s[:n] + "..."
+	}
+	return s
+}
+
+func attrLabel(a *Attribute) string {
+	if a.Name == "" {
+		return "id " + strconv.Itoa(int(a.ID))
+	}
+	return a.Name
+}
+
+func (p *printer) members(list []Member) {
+	part := ""
+	var line []string
+	flush := func() {
+		if line != nil {
+			p.wrap(fmt.Sprintf("  %-12s", part), strings.Repeat(" ", 14), strings.Join(line, ", "))
+		}
+		line = nil
+	}
+	for _, m := range list {
+		if m.Part != part {
+			flush()
+			part = m.Part
+		}
+		s := m.Name + " = " + cut(m.Value, 48)
+		if m.Decided {
+			s += " <-"
+		}
+		line = append(line, s)
+	}
+	flush()
+}

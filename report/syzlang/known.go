@@ -1,0 +1,71 @@
+package syzlang
+
+// known are the methods and commands that sys/linux/dev_infiniband_rdma.txt of
+// github.com/google/syzkaller describes, as of its revision knownAt, by the
+// kernel's names.
+var known = map[string]bool{
+	"UVERBS_METHOD_COUNTERS_CREATE":  true,
+	"UVERBS_METHOD_COUNTERS_DESTROY": true,
+	"UVERBS_METHOD_COUNTERS_READ":    true,
+
+	"IB_USER_VERBS_CMD_GET_CONTEXT":            true,
+	"IB_USER_VERBS_CMD_QUERY_PORT":             true,
+	"IB_USER_VERBS_CMD_ALLOC_PD":               true,
+	"IB_USER_VERBS_CMD_DEALLOC_PD":             true,
+	"IB_USER_VERBS_CMD_CREATE_AH":              true,
+	"IB_USER_VERBS_CMD_DESTROY_AH":             true,
+	"IB_USER_VERBS_CMD_REG_MR":                 true,
+	"IB_USER_VERBS_CMD_REREG_MR":               true,
+	"IB_USER_VERBS_CMD_DEREG_MR":               true,
+	"IB_USER_VERBS_CMD_ALLOC_MW":               true,
+	"IB_USER_VERBS_CMD_DEALLOC_MW":             true,
+	"IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL":    true,
+	"IB_USER_VERBS_CMD_CREATE_CQ":              true,
+	"IB_USER_VERBS_CMD_RESIZE_CQ":              true,
+	"IB_USER_VERBS_CMD_DESTROY_CQ":             true,
+	"IB_USER_VERBS_CMD_POLL_CQ":                true,
+	"IB_USER_VERBS_CMD_REQ_NOTIFY_CQ":          true,
+	"IB_USER_VERBS_CMD_CREATE_QP":              true,
+	"IB_USER_VERBS_CMD_QUERY_QP":               true,
+	"IB_USER_VERBS_CMD_MODIFY_QP":              true,
+	"IB_USER_VERBS_CMD_DESTROY_QP":             true,
+	"IB_USER_VERBS_CMD_POST_SEND":              true,
+	"IB_USER_VERBS_CMD_POST_RECV":              true,
+	"IB_USER_VERBS_CMD_ATTACH_MCAST":           true,
+	"IB_USER_VERBS_CMD_DETACH_MCAST":           true,
+	"IB_USER_VERBS_CMD_CREATE_SRQ":             true,
+	"IB_USER_VERBS_CMD_CREATE_XSRQ":            true,
+	"IB_USER_VERBS_CMD_MODIFY_SRQ":             true,
+	"IB_USER_VERBS_CMD_QUERY_SRQ":              true,
+	"IB_USER_VERBS_CMD_DESTROY_SRQ":            true,
+	"IB_USER_VERBS_CMD_POST_SRQ_RECV":          true,
+	"IB_USER_VERBS_CMD_OPEN_XRCD":              true,
+	"IB_USER_VERBS_CMD_CLOSE_XRCD":             true,
+	"IB_USER_VERBS_EX_CMD_QUERY_DEVICE":        true,
+	"IB_USER_VERBS_EX_CMD_CREATE_CQ":           true,
+	"IB_USER_VERBS_EX_CMD_CREATE_QP":           true,
+	"IB_USER_VERBS_EX_CMD_CREATE_WQ":           true,
+	"IB_USER_VERBS_EX_CMD_MODIFY_WQ":           true,
+	"IB_USER_VERBS_EX_CMD_DESTROY_WQ":          true,
+	"IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL":  true,
+	"IB_USER_VERBS_EX_CMD_DESTROY_RWQ_IND_TBL": true,
+	"IB_USER_VERBS_EX_CMD_CREATE_FLOW":         true,
+	"IB_USER_VERBS_EX_CMD_DESTROY_FLOW":        true,
+}
+
+// resources are those of that file, by the object whose handle they are. AH and
+// COUNTERS are numbers there.
+var resources = map[string]string{
+	"UVERBS_OBJECT_PD":          "pd_handle",
+	"UVERBS_OBJECT_MR":          "mr_handle",
+	"UVERBS_OBJECT_CQ":          "cq_handle",
+	"UVERBS_OBJECT_QP":          "qp_handle",
+	"UVERBS_OBJECT_MW":          "mw_handle",
+	"UVERBS_OBJECT_SRQ":         "srq_handle",
+	"UVERBS_OBJECT_XRCD":        "xrcd_handle",
+	"UVERBS_OBJECT_WQ":          "wq_handle",
+	"UVERBS_OBJECT_RWQ_IND_TBL": "ind_tbl_handle",
+	"UVERBS_OBJECT_FLOW":        "flow_handle",
+	"UVERBS_OBJECT_AH":          "ah_handle",
+	"UVERBS_OBJECT_COUNTERS":    "vcontext_handle",
+}
