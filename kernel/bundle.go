@@ -167,7 +167,13 @@ func (b *Bundle) SetObjectContext(c uobject.Context) {
 }
 
 // APIObject returns a type of the device, nil if it lacks that.
-func (b *Bundle) APIObject(id uint16) *uobject.Type { return b.file.Device.API.object(id) }
+func (b *Bundle) APIObject(id uint16) *uobject.Type {
+	api := b.file.Device.API
+	if t := b.Trace(); t != nil {
+		api.traceWalk(t, "object", spec.KeyObj(id))
+	}
+	return api.object(id)
+}
 
 // Udata returns the driver's part of the request.
 func (b *Bundle) Udata() *core.Udata { return &b.DriverUdata }

@@ -19,15 +19,17 @@ const (
 )
 
 // TestCoreIsWhole: every method and command that the core declares has its
-// function, for the fullest driver and for the barest.
+// function, in each kernel, for the fullest driver and for the barest.
 func TestCoreIsWhole(t *testing.T) {
 	full := new(fake).ops()
 	bare := core.DeviceOps{AllocUcontext: full.AllocUcontext, DeallocUcontext: full.DeallocUcontext}
-	for name, ops := range map[string]core.DeviceOps{"full": full, "bare": bare} {
-		t.Run(name, func(t *testing.T) {
-			_, err := kernel.NewAPI(&core.Device{Ops: ops}, Core(), kernel.Definitions{})
-			require.NoError(t, err)
-		})
+	for _, k := range spec.Kernels() {
+		for name, ops := range map[string]core.DeviceOps{"full": full, "bare": bare} {
+			t.Run(k.Name+"/"+name, func(t *testing.T) {
+				_, err := kernel.NewAPI(&core.Device{Ops: ops, Kernel: k}, Core(), kernel.Definitions{})
+				require.NoError(t, err)
+			})
+		}
 	}
 }
 

@@ -55,18 +55,33 @@ func (c *caller) refused(tb testing.TB, at copyuser.Addr) {
 	}
 }
 
-// tracedFormats are the renderers.
+// tracedFormats are what becomes of the events: recorded, to be rendered when the
+// call is over, as `uverbsim trace` and `uverbsim run --trace` do it; or rendered
+// at once, all to a writer that discards.
 var tracedFormats = []struct {
 	name string
 	sink func(w io.Writer) trace.Sink
 }{
+	{"recorded", func(w io.Writer) trace.Sink { return trace.NewRecorder(discard{}) }},
 	{"ftrace", func(w io.Writer) trace.Sink { return funcgraph.New(w, funcgraph.Options{}) }},
-	{"ftrace --notes --inlined", func(w io.Writer) trace.Sink {
+	{"ftrace, notes, inlined", func(w io.Writer) trace.Sink {
 		return funcgraph.New(w, funcgraph.Options{Notes: true, Inlined: true})
 	}},
 	{"json", func(w io.Writer) trace.Sink { return tracecase.JSON(w) }},
 	{"chrome", func(w io.Writer) trace.Sink { return chrome.New(w, chrome.Options{}) }},
 }
+
+// discard is where a recorder's events go that nobody renders.
+type discard struct{}
+
+func (discard) Event(*trace.Task, *trace.Event)   {}
+func (discard) Events(*trace.Task, []trace.Event) {}
+
+// recorded is the index of the first of tracedFormats in what tracedTimes returns.
+const recorded = 1
+
+// traceBudget is how many times slower a call may be while it is traced.
+const traceBudget = 3
 
 // TestTraceAllocatesNothing: a call that allocates nothing does not when it is
 // traced either, whatever the renderer; and tracing adds no allocation to one that
@@ -88,8 +103,8 @@ func TestTraceAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestTraceCost measures how much slower a call is while it is traced to a writer
-// that discards, and holds the budgets.
+// TestTraceCost holds the budget of a call that is traced, whatever the call: its
+// events are recorded. What rendering them at once would cost is only told.
 func TestTraceCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures time")
@@ -103,9 +118,16 @@ func TestTraceCost(t *testing.T) {
 	fmt.Fprintln(tw)
 	for _, call := range tracedCalls {
 		times := tracedTimes(t, call.driver, call.make)
+		for range 4 { // others have the machine too
+			if ratio(times, recorded) <= traceBudget {
+				break
+			}
+			times = tracedTimes(t, call.driver, call.make)
+		}
+		require.LessOrEqualf(t, ratio(times, recorded), float64(traceBudget), "%s: %v off, %v recorded", call.name, times[0], times[recorded])
 		fmt.Fprintf(tw, "%s\t%d ns", call.name, times[0].Nanoseconds())
-		for _, on := range times[1:] {
-			fmt.Fprintf(tw, "\t%d ns %.1f", on.Nanoseconds(), float64(on)/float64(times[0]))
+		for i := range times[1:] {
+			fmt.Fprintf(tw, "\t%d ns, %.1f", times[1+i].Nanoseconds(), ratio(times, 1+i))
 		}
 		fmt.Fprintln(tw)
 	}
@@ -113,15 +135,18 @@ func TestTraceCost(t *testing.T) {
 	t.Log(table.String())
 }
 
+func ratio(times []time.Duration, i int) float64 { return float64(times[i]) / float64(times[0]) }
+
 // tracedTimes returns how long the call takes with tracing off, and with each
 // format: the least of many short runs, which take turns, so that what else the
 // machine does meets all of them.
 func tracedTimes(tb testing.TB, driver string, prepare func(testing.TB, *caller) func()) []time.Duration {
-	const rounds, calls = 60, 200
+	const rounds, calls = 30, 100
 	runs := make([]func(), 1+len(tracedFormats))
 	for i := range runs {
 		c := newCaller(tb, driver)
 		runs[i] = prepare(tb, c)
+		runs[i]()
 		if i > 0 {
 			c.task.Trace = trace.NewTask(1, tracedFormats[i-1].sink(io.Discard))
 		}

@@ -29,6 +29,57 @@ func ExampleFindMethod() {
 	// 0x1002 MLX5_IB_ATTR_CREATE_CQ_UAR_INDEX PTR_IN u32, 4 bytes
 }
 
+// Which way does each attribute of CQ CREATE go, and how long is it? A handle of
+// a new object comes back in the attribute itself.
+func Example_cqCreate() {
+	_, m := spec.FindMethod(spec.Core(), spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE)
+	for _, a := range m.Attrs {
+		direction, size := "in", "0 bytes, the handle is the data"
+		if a.Type == spec.TypePtrOut || a.IsObject() && a.Access == spec.AccessNew {
+			direction = "out"
+		}
+		switch {
+		case a.Type == spec.TypeFD:
+			size = "0 bytes, the descriptor is the data"
+		case a.Type == spec.TypeIDR:
+		case a.Len == spec.MaxLen:
+			size = fmt.Sprintf("%d bytes or more", a.MinLen)
+		case a.MinLen < a.Len:
+			size = fmt.Sprintf("%d to %d bytes", a.MinLen, a.Len)
+		default:
+			size = fmt.Sprintf("%d bytes", a.Len)
+		}
+		fmt.Printf("%-3s  %-34s  %s\n", direction, a.Name, size)
+	}
+	// Output:
+	// out  UVERBS_ATTR_CREATE_CQ_HANDLE        0 bytes, the handle is the data
+	// in   UVERBS_ATTR_CREATE_CQ_CQE           4 bytes
+	// in   UVERBS_ATTR_CREATE_CQ_USER_HANDLE   8 bytes
+	// in   UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL  0 bytes, the descriptor is the data
+	// in   UVERBS_ATTR_CREATE_CQ_COMP_VECTOR   4 bytes
+	// in   UVERBS_ATTR_CREATE_CQ_FLAGS         4 to 8 bytes
+	// out  UVERBS_ATTR_CREATE_CQ_RESP_CQE      4 bytes
+	// in   UVERBS_ATTR_CREATE_CQ_EVENT_FD      0 bytes, the descriptor is the data
+	// in   UVERBS_ATTR_UHW_IN                  0 bytes or more
+	// out  UVERBS_ATTR_UHW_OUT                 0 bytes or more
+}
+
+// Where is what a proxy has to look after in an mlx5 CQ's creation?
+func ExampleMeaningOf() {
+	part := spec.UdataOfMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE)
+	for _, name := range part.In {
+		members, _ := spec.Linux6_12.Layout(name)
+		for _, m := range members {
+			if is, _ := spec.MeaningOf(name, m.Name); is.Role != spec.RolePlain {
+				fmt.Println(name, m.Name, "at", m.Offset, "is a", is.Role)
+			}
+		}
+	}
+	// Output:
+	// struct mlx5_ib_create_cq buf_addr at 0 is a user_address
+	// struct mlx5_ib_create_cq db_addr at 8 is a user_address
+}
+
 // Where in the API's tree does an attribute live?
 func ExampleFormatKey() {
 	key := spec.KeyObj(spec.UVERBS_OBJECT_CQ) |

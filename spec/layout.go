@@ -63,10 +63,14 @@ func (k *Kernel) Layout(ctype string) (members []Member, size int) {
 func memberOf(name string, f reflect.StructField) Member {
 	m := Member{Name: name, Offset: int(f.Offset), Size: int(f.Type.Size())}
 	t := f.Type
-	if t.Kind() == reflect.Array {
-		m.Count, t = t.Len(), t.Elem()
+	for t.Kind() == reflect.Array {
+		m.Count, t = max(m.Count, 1)*t.Len(), t.Elem()
 	}
 	if m.Type = StructName(t); m.Type == "" {
+		if t.Kind() == reflect.Struct { // without a name in C, of numbers of one size
+			t = t.Field(t.NumField() - 1).Type
+			m.Count = m.Size / int(t.Size())
+		}
 		sign := "u"
 		if t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64 {
 			sign = "s"

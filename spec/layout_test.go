@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,6 +20,9 @@ func TestLayout(t *testing.T) {
 				require.EqualValues(t, l.Size, size)
 				var has [][3]any
 				for _, m := range members {
+					if !strings.HasPrefix(m.Type, "struct ") {
+						require.Regexp(t, "^[us](8|16|32|64)$", m.Type)
+					}
 					has = append(has, [3]any{m.Name, float64(m.Offset), float64(m.Size)})
 				}
 				var wants [][3]any
@@ -50,6 +54,9 @@ func TestLayoutTypes(t *testing.T) {
 
 	members, _ = Linux6_12.Layout("ib_uverbs_create_cq")
 	require.Equal(t, Member{Name: "comp_channel", Offset: 24, Size: 4, Type: "s32"}, members[4])
+
+	members, _ = Linux6_12.Layout("ib_uverbs_odp_caps")
+	require.Equal(t, "per_transport_caps u32[3]", members[1].Name+" "+members[1].CType())
 
 	_, size = Linux6_12.Layout("struct ib_uverbs_nothing")
 	require.Zero(t, size)

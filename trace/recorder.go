@@ -30,6 +30,15 @@ func NewRecorder(to Batcher) *Recorder {
 	return &Recorder{to: to, events: make([]Event, 0, recorderSize)}
 }
 
+// Wants implements Filter, as the sink that it hands on to says.
+func (r *Recorder) Wants(k Kind, inlined bool) bool { return wants(r.to, k, inlined) }
+
+// wants asks a sink that may be a Filter.
+func wants(s Sink, k Kind, inlined bool) bool {
+	f, ok := s.(Filter)
+	return !ok || f.Wants(k, inlined)
+}
+
 // Event keeps one event.
 func (r *Recorder) Event(t *Task, e *Event) { r.Events(t, []Event{*e}) }
 

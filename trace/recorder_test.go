@@ -111,6 +111,37 @@ func TestRecorderIsFull(t *testing.T) {
 	require.Equal(t, n, i)
 }
 
+// picky is a Batcher that wants no inlined functions, and of the rest only functions
+// and firmware commands.
+type picky struct{ log }
+
+func (*picky) Wants(k trace.Kind, inlined bool) bool {
+	return k == trace.Firmware || (k == trace.Enter || k == trace.Leave) && !inlined
+}
+
+func TestFilter(t *testing.T) {
+	for name, wrap := range map[string]func(*picky) (trace.Sink, func()){
+		"itself":   func(p *picky) (trace.Sink, func()) { return p, func() {} },
+		"recorder": func(p *picky) (trace.Sink, func()) { r := trace.NewRecorder(p); return r, r.Drain },
+		"timed": func(p *picky) (trace.Sink, func()) {
+			return trace.Timed(p, func() time.Duration { return 0 }), func() {}
+		},
+	} {
+		var l picky
+		sink, drain := wrap(&l)
+		task := trace.NewTask(1, sink)
+		outer := task.Enter(trace.Uverbs, "f")
+		inlined := task.EnterInlined(trace.Uverbs, "g")
+		task.Note(trace.CopyIn, "copy", 0, 0, 0)
+		task.NoteAttr("attr", nil, 0, 0, 0)
+		task.Note(trace.Firmware, "CREATE_CQ", 0, 0, 0)
+		inlined.Leave()
+		outer.Leave()
+		drain()
+		require.Equal(t, []string{"1 f", "1 CREATE_CQ", "1 f", "-"}, l.lines, name)
+	}
+}
+
 // times is a Batcher that writes down when events happened.
 type times struct{ log }
 

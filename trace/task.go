@@ -21,6 +21,12 @@ type Batcher interface {
 	Events(t *Task, events []Event)
 }
 
+// Filter is a Sink that does not want all events: those of some kinds, and of
+// functions that are inlined, need not be made.
+type Filter interface {
+	Wants(k Kind, inlined bool) bool
+}
+
 // Timer is a Sink that wants to know when an event happened: its clock is read
 // for each of them.
 type Timer interface {
@@ -54,6 +60,8 @@ type Task struct {
 	room  uint // how many may be kept before something else has to be done; 0 always
 	event Event
 
+	wants   uint32 // bit k: events of kind k
+	inlined bool   // inlined functions too
 	sink    Sink
 	batcher Batcher
 	timer   Timer
@@ -71,9 +79,17 @@ type call struct {
 }
 
 // NewTask returns a task that reports to sink. Where sink also implements
-// Batcher, Timer, Injector or Scheduler it is asked for those too.
+// Batcher, Filter, Timer, Injector or Scheduler it is asked for those too.
 func NewTask(id int, sink Sink) *Task {
-	t := &Task{ID: id, sink: sink}
+	t := &Task{ID: id, sink: sink, wants: 1<<(Warn+1) - 1, inlined: true}
+	if f, ok := sink.(Filter); ok {
+		for k := range Warn + 1 {
+			if !f.Wants(k, false) {
+				t.wants &^= 1 << k
+			}
+		}
+		t.inlined = f.Wants(Enter, true)
+	}
 	t.batcher, _ = sink.(Batcher)
 	t.timer, _ = sink.(Timer)
 	t.fail, _ = sink.(Injector)
@@ -103,10 +119,11 @@ func (t *Task) Enter(module, name string) Span {
 // EnterInlined is Enter for a function that the compiler inlined in the
 // recorded kernels, so that it is absent from their traces.
 func (t *Task) EnterInlined(module, name string) Span {
-	if t != nil {
+	if t != nil && t.inlined {
 		t.enter(module, name, true)
+		return Span{t}
 	}
-	return Span{t}
+	return Span{}
 }
 
 func (t *Task) enter(module, name string, inlined bool) {
@@ -165,6 +182,9 @@ func (t *Task) NoteAttr(name string, spec any, id, length, index uint64) {
 }
 
 func (t *Task) note(k Kind, name string, a, b, c uint64, spec any) {
+	if t.wants>>k&1 == 0 {
+		return
+	}
 	e := &t.event
 	if n := t.kept; n < t.room {
 		e = &t.batch[n%batchSize]

@@ -15,3 +15,6 @@ var _ Timer = timed{}
 
 // Now implements Timer.
 func (t timed) Now() time.Duration { return t.clock() }
+
+// Wants implements Filter, as the sink that it hands on to says.
+func (t timed) Wants(k Kind, inlined bool) bool { return wants(t.Batcher, k, inlined) }

@@ -102,6 +102,9 @@ func (r *reader) run(dir string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env = dir, r.environ()
+	if dir != r.root {
+		cmd.Env = append(cmd.Env, "GOFLAGS=-mod=mod") // a module of the page's own
+	}
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -130,7 +133,7 @@ func (r *reader) run(dir string, args ...string) string {
 func (r *reader) environ() []string {
 	env := []string{
 		"HOME=" + filepath.Join(r.work, "home"), "TMPDIR=" + filepath.Join(r.work, "tmp"), "WORK=" + r.work,
-		"LC_ALL=C.UTF-8", "NO_COLOR=1", "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local",
+		"LC_ALL=C.UTF-8", "NO_COLOR=1", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local",
 	}
 	for _, name := range []string{"PATH", "GOROOT", "GOCOVERDIR"} {
 		if v, ok := os.LookupEnv(name); ok {

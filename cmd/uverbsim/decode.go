@@ -92,18 +92,16 @@ func (d *decoder) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	dump := dissect.Of(r, dev)
+	c = playRequest(r, dump, c, d.bare)
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	switch {
 	case d.asCase:
 		err = writeCase(out, c)
+	case d.json:
+		err = dissect.JSON(out, dump)
 	default:
-		dump := dissect.Of(r, dev)
-		dump.Answer = playRequest(r, dump, c, k, d.bare)
-		if d.json {
-			err = dissect.JSON(out, dump)
-		} else {
-			err = dissect.Text(out, dump)
-		}
+		err = dissect.Text(out, dump)
 	}
 	if err != nil {
 		return err

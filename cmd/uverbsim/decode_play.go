@@ -149,12 +149,36 @@ func getsContext(r *request.Request) bool {
 // mostMemory is how much memory a request may have pinned.
 const mostMemory = 256 << 20
 
-// playRequest plays the last step of a case that was made of a request.
-func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, k *spec.Kernel, bare bool) *dissect.Answer {
-	a := &dissect.Answer{On: fmt.Sprintf("%s, Linux %s, a file with a context and no other object", c.Driver, k.Name), Seen: r.Returned}
+// playRequest fills in the answers of a request that was made a case. It returns
+// the case that went the farthest.
+func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, bare bool) *casefile.Case {
+	on := fmt.Sprintf("%s, Linux %s, a file with a context", c.Driver, d.Device.Kernel.Name)
 	if bare || getsContext(r) {
-		a.On = fmt.Sprintf("%s, Linux %s, a file without a context", c.Driver, k.Name)
+		on = fmt.Sprintf("%s, Linux %s, a file without a context", c.Driver, d.Device.Kernel.Name)
 	}
+	d.Answer = playCase(r, d, c)
+	d.Answer.On = on + " and without any object"
+	if d.Answer.Rule == nil || !missesObject(d.Answer.Rule) {
+		return c
+	}
+	more, made := withObjects(c, d.Objects)
+	if more == nil {
+		return c
+	}
+	if a := playCase(r, d, more); a.Cannot == "" {
+		a.On = on + " and with " + strings.Join(made, ", ")
+		d.Then, d.Answer.Seen = a, ""
+		return more
+	}
+	return c
+}
+
+// missesObject says whether a rule refuses a call for an object that there is not.
+func missesObject(why *rule.Rule) bool { return strings.HasPrefix(why.ID, "object/") }
+
+// playCase plays a case, whose last step is the request.
+func playCase(r *request.Request, d *dissect.Dump, c *casefile.Case) *dissect.Answer {
+	a := &dissect.Answer{Seen: r.Returned}
 	size := 0
 	for _, b := range c.Bufs {
 		size += b.Len
@@ -163,18 +187,24 @@ func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, k *spec.
 		a.Cannot = fmt.Sprintf("it takes %d bytes of the program's memory, and %d is the most that is played", size, mostMemory)
 		return a
 	}
-	res := player.Play(&model.Model{Kernel: k}, c, player.Options{Repeat: 1})
+	res := player.Play(&model.Model{Kernel: d.Device.Kernel}, c, player.Options{Repeat: 1})
 	if res.Err != nil {
-		a.Cannot = res.Err.Error()
-		a.Cannot, _, _ = strings.Cut(a.Cannot, "\n")
+		a.Cannot, _, _ = strings.Cut(res.Err.Error(), "\n")
 		return a
 	}
-	last := &res.Steps[len(res.Steps)-1]
-	a.Ret = string(last.Got.Ret)
-	if last.Got.Errno != nil {
-		a.Errno = *last.Got.Errno
+	last := len(res.Steps) - 1
+	for i := range last {
+		if e := res.Steps[i].Got.Errno; e != nil && *e != "" {
+			a.Cannot = fmt.Sprintf("what it needs could not be made: %v", res.Steps[i].Refused)
+			return a
+		}
 	}
-	errors.As(last.Refused, &a.Rule)
+	got := res.Steps[last].Got
+	a.Ret = string(got.Ret)
+	if got.Errno != nil {
+		a.Errno = *got.Errno
+	}
+	errors.As(res.Steps[last].Refused, &a.Rule)
 	if a.Errno == "EFAULT" && shownShort(r) {
 		a.Cannot = "the dump ends before the request does, and what there is of it does not decide"
 		return a
@@ -184,17 +214,19 @@ func playRequest(r *request.Request, d *dissect.Dump, c *casefile.Case, k *spec.
 }
 
 // matters returns what of all that is assumed may have decided the answer.
-func matters(d *dissect.Dump, why *rule.Rule, pinned []string) []string {
+func matters(d *dissect.Dump, why *rule.Rule, pinned []string) (says []string) {
 	switch {
 	case slices.Contains(d.Rules(), why):
 		return nil // the dump alone tells it
-	case why != nil && strings.HasPrefix(why.ID, "object/"):
-		if d.Call == request.Ioctl { // in the order in which they are looked up
-			return d.Handles[:min(1, len(d.Handles))]
-		}
-		return d.Handles
+	case why == nil || !missesObject(why):
+		return append(d.Memory, pinned...)
 	}
-	return append(d.Memory, pinned...)
+	for i := range d.Objects {
+		if says = append(says, d.Objects[i].Assumed()); d.Call == request.Ioctl && d.Objects[i].Attr >= 0 {
+			break // they are looked up in this order
+		}
+	}
+	return says
 }
 
 // pinned says which memory the kernel may have pinned, which no dump shows.
@@ -222,5 +254,5 @@ func pinned(c *casefile.Case, r *request.Request) (says []string) {
 			add(&a.Reloc[i].Value, a.Data[a.Reloc[i].At:])
 		}
 	}
-	return says
+	return slices.Compact(says)
 }

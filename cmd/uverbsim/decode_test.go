@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/casefile"
+	"uverbsim/spec"
 )
 
 // decodeGolden compares with a golden file of the tests of decode.
@@ -47,12 +49,16 @@ func TestDecodeGolden(t *testing.T) {
 // decoded is what tests look at of the JSON.
 type decoded struct {
 	Call, Driver, Kernel, Method string
-	Answer                       struct {
-		Ret, Errno, Cannot, Seen string
-		Agrees                   *bool
-		Matters                  []string
-		Rule                     struct{ ID string }
-	}
+	Memory                       []string
+	Answer                       decodedAnswer
+	Then                         *decodedAnswer
+}
+
+type decodedAnswer struct {
+	On, Ret, Errno, Cannot, Seen string
+	Agrees                       *bool
+	Matters                      []string
+	Rule                         struct{ ID string }
 }
 
 func decodeJSON(t *testing.T, stdin string, args ...string) (d decoded) {
@@ -115,8 +121,8 @@ func TestDecodeData(t *testing.T) {
 	const create = "3800000000000200 0000000000000000 0e00000000000000" +
 		"0200080001000000 1200008000000000" + "0000280001000000 0010000000 7f0000"
 	d = decodeJSON(t, create)
-	require.Equal(t, "EINVAL", d.Answer.Errno) // no cqe
-	require.Contains(t, strings.Join(d.Answer.Matters, "\n"), "40 bytes at 0x7f0000001000, UVERBS_ATTR_CORE_IN, are readable, and zero")
+	require.Equal(t, "EBADF", d.Answer.Errno, "descriptor 0 is no completion channel")
+	require.Contains(t, strings.Join(d.Memory, "\n"), "40 bytes at 0x7f0000001000, UVERBS_ATTR_CORE_IN, are readable, and zero")
 	d = decodeJSON(t, create, "--data", "0x7f0000001000="+strings.Repeat("00", 32)+"0000000000000001")
 	require.Equal(t, "EOPNOTSUPP", d.Answer.Errno, "a tail that is not zero")
 }
@@ -139,6 +145,74 @@ func TestDecodeSeen(t *testing.T) {
 	d = decodeJSON(t, "ioctl(3, RDMA_VERBS_IOCTL, 0x7ffd8ec7be80) = -1 EINVAL (Invalid argument)\n"+probeDigits)
 	require.False(t, *d.Answer.Agrees)
 	require.Nil(t, decodeJSON(t, probeDigits).Answer.Agrees)
+}
+
+// requestDigits are the digits of an ioctl.
+func requestDigits(driver uint32, object, method uint16, attrs ...spec.IoctlAttr) string {
+	b := make([]byte, spec.IoctlHdrSize+len(attrs)*spec.IoctlAttrSize)
+	h := spec.IoctlHdr{Length: uint16(len(b)), ObjectID: object, MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: driver}
+	h.Encode((*[spec.IoctlHdrSize]byte)(b))
+	for i := range attrs {
+		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
+	}
+	return hex.EncodeToString(b)
+}
+
+// TestDecodeObjects: objects that a request names do not exist, and the answer
+// if they do is told too: here each is destroyed.
+func TestDecodeObjects(t *testing.T) {
+	const somewhere = 0x7ffd00001000
+	for _, driver := range []uint32{spec.RDMA_DRIVER_MLX5, spec.RDMA_DRIVER_RXE} {
+		for object, name := range map[uint16]string{spec.UVERBS_OBJECT_PD: "PD", spec.UVERBS_OBJECT_CQ: "CQ", spec.UVERBS_OBJECT_QP: "QP",
+			spec.UVERBS_OBJECT_SRQ: "SRQ", spec.UVERBS_OBJECT_MR: "MR"} {
+			_, m := spec.FindMethod(spec.Core(), object, spec.UVERBS_METHOD_CQ_DESTROY)
+			if object != spec.UVERBS_OBJECT_CQ { // the others' first method, or the second
+				for id := range uint16(3) {
+					if _, m = spec.FindMethod(spec.Core(), object, id); m != nil && strings.HasSuffix(m.Name, "_DESTROY") {
+						break
+					}
+				}
+			}
+			attrs := []spec.IoctlAttr{{AttrID: m.Attrs[0].ID, Data: 3}}
+			if len(m.Attrs) > 1 {
+				attrs = append(attrs, spec.IoctlAttr{AttrID: m.Attrs[1].ID, Len: m.Attrs[1].Len, Data: somewhere})
+			}
+			d := decodeJSON(t, requestDigits(driver, object, m.ID, attrs...))
+			require.Equal(t, "object/not-found", d.Answer.Rule.ID, m.Name)
+			require.Len(t, d.Answer.Matters, 1)
+			require.NotNil(t, d.Then, m.Name)
+			require.Equal(t, "0", d.Then.Ret, m.Name)
+			require.True(t, strings.HasSuffix(d.Then.On, " and with "+name+" 3"), d.Then.On)
+		}
+	}
+
+	// A PD that a QP uses, and of which there is none, cannot be told apart here:
+	// the same number for two types of objects.
+	pd, cq := spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_QP_PD_HANDLE, Data: 1}, spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE, Data: 1}
+	require.Nil(t, decodeJSON(t, requestDigits(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_QP, spec.UVERBS_METHOD_QP_CREATE, pd, cq)).Then)
+	// No AH is made here, and no object with a number like this.
+	ah := spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_DESTROY_AH_HANDLE}
+	require.Nil(t, decodeJSON(t, requestDigits(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_AH, spec.UVERBS_METHOD_AH_DESTROY, ah)).Then)
+	pd = spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_DESTROY_PD_HANDLE, Data: 1 << 20}
+	require.Nil(t, decodeJSON(t, requestDigits(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_PD, spec.UVERBS_METHOD_PD_DESTROY, pd)).Then)
+}
+
+// TestDecodeDescriptors: those of event files are made, and named instead.
+func TestDecodeDescriptors(t *testing.T) {
+	const must, somewhere = spec.UVERBS_ATTR_F_MANDATORY, 0x7ffd00001000
+	for _, attr := range []uint16{spec.UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD} {
+		d := decodeJSON(t, requestDigits(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE,
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_HANDLE, Flags: must},
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_CQE, Len: 4, Flags: must, Data: 16},
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_USER_HANDLE, Len: 8, Flags: must},
+			spec.IoctlAttr{AttrID: attr, Flags: must, Data: 9},
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, Len: 4, Flags: must},
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, Len: 4, Flags: must, Data: somewhere},
+			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_UHW_OUT, Len: 16, Flags: must, Data: somewhere + 64}))
+		require.Equal(t, "EBADF", d.Answer.Errno)
+		require.NotNil(t, d.Then)
+		require.Equal(t, "0", d.Then.Ret)
+	}
 }
 
 // TestDecodeCase: the case that is printed is the request, and replay plays it.
@@ -164,7 +238,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}{
 		"nothing":        {"", "standard input: no bytes", nil},
 		"no hex":         {"28 00\nhello", `standard input: line 2, column 1: "hello" is neither`, nil},
-		"an argument":    {"", `the arguments: line 1, column 7: "0" has 1 digits`, []string{"28", "00", "0"}},
+		"an argument":    {"", `the arguments: line 1, column 7: "0" has an odd number of digits`, []string{"28", "00", "0"}},
 		"no file":        {"", "open nothing.txt: no such file", []string{"nothing.txt"}},
 		"either":         {strings.Repeat("00", 24), "say which with --ioctl or --write", nil},
 		"contradiction":  {`write(3, "\3\0\0\0\4\0\2\0\20 0\0\0\0\0\0", 16) = 16`, "the line of strace is a write, and --ioctl says otherwise", []string{"--ioctl"}},
@@ -172,7 +246,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"kernel":         {probeDigits, `no kernel "2.6"`, []string{"--kernel", "2.6"}},
 		"data":           {probeDigits, "--data 12: it is ADDR=HEX", []string{"--data", "12"}},
 		"data's address": {probeDigits, `--data x=00: "x" is no address`, []string{"--data", "x=00"}},
-		"data's bytes":   {probeDigits, `--data 0x1000=0: line 1, column 1: "0" has 1 digits`, []string{"--data", "0x1000=0"}},
+		"data's bytes":   {probeDigits, `--data 0x1000=0: line 1, column 1: "0" has an odd number of digits`, []string{"--data", "0x1000=0"}},
 		"both":           {probeDigits, "none of the others can be", []string{"--ioctl", "--write"}},
 	} {
 		t.Run(name, func(t *testing.T) {

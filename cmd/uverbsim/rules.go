@@ -21,7 +21,8 @@ table of all rules by area. An id, such as attr/duplicate, prints that rule whol
 the errno, the kernel's function and file that make the check, why, what to do,
 and the recorded cases that show it, each with the command that explains it; or
 why there is no such case. The beginning of ids, such as attr/ or mlx5-, prints
-a table of those rules.
+a table of those rules, and the name of a kernel function, as ftrace shows it, one
+of the rules by which it refuses.
 
 With --errno the table has the rules with that errno alone, by the kernel's
 functions.
@@ -31,6 +32,7 @@ func, file, why, do, cases (how many recorded cases show it), shown (the first
 of them, each with name and file), and in their place no_case (kind and reason).`,
 		Example: `  uverbsim rules attr/duplicate
   uverbsim rules cq mlx5-cq
+  uverbsim rules uverbs_process_attr
   uverbsim rules --errno EINVAL
   uverbsim rules --json | jq -r 'select(.func == "uverbs_set_attr").id'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return c.run(cmd.OutOrStdout(), args) },

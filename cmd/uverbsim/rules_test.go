@@ -90,3 +90,25 @@ func TestRulesRefuses(t *testing.T) {
 		require.Contains(t, stderr.String(), test.want)
 	}
 }
+
+// TestRulesShown runs some of the commands that the catalogue says show a rule.
+func TestRulesShown(t *testing.T) {
+	const every = 25
+	n := 0
+	for _, e := range rules.Recorded().All() {
+		if e.Count == 0 {
+			continue
+		}
+		if n++; n%every != 0 {
+			continue
+		}
+		t.Run(e.ID, func(t *testing.T) {
+			t.Parallel()
+			args := strings.Fields(e.Cases[0].Command())[1:]
+			args[len(args)-1] = "../../" + args[len(args)-1]
+			var stdout, stderr strings.Builder
+			require.Zero(t, run(args, strings.NewReader(""), &stdout, &stderr), stderr.String())
+			require.Contains(t, stdout.String(), "refused by  "+e.ID+", "+rule.ErrnoName(e.Errno)+" in ")
+		})
+	}
+}

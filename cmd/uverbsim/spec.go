@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -44,7 +46,7 @@ methods that it has none of, or of the one that is named.`,
 	f.BoolVar(&s.json, "json", false, "print JSON")
 	f.StringVar(&s.diff, "diff", "", "tell what this kernel has otherwise than --kernel: "+kernelNames())
 	f.BoolVar(&s.tree, "tree", false, "show the radix tree, or the part of it that OBJECT has")
-	f.StringVar(&s.format, "format", "text", "of --tree: text, dot or svg")
+	f.StringVar(&s.format, "format", "", "of --tree: text, dot or svg (default text)")
 	f.BoolVar(&s.syzlang, "syzlang", false, "print syzkaller descriptions of what it has none of, or of OBJECT")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of what --json prints")
 	cmd.MarkFlagsMutuallyExclusive("json", "schema", "diff", "tree", "syzlang")
@@ -75,6 +77,9 @@ func (s *specifier) print(w io.Writer, args []string) error {
 		}
 		_, err = w.Write(b)
 		return err
+	}
+	if s.format != "" && !s.tree {
+		return errors.New("--format is for --tree")
 	}
 	k, ok := spec.KernelByName(s.kernel)
 	if !ok {
@@ -125,7 +130,7 @@ var treeFormats = map[string]func(t *spectree.Tree, w io.Writer, part bool) erro
 }
 
 func (s *specifier) printTree(w io.Writer, d schema.Driver, doc *schema.Document, k *spec.Kernel, args []string) error {
-	write, ok := treeFormats[s.format]
+	write, ok := treeFormats[cmp.Or(s.format, "text")]
 	if !ok {
 		return fmt.Errorf("--format %s: one of text, dot, svg", s.format)
 	}

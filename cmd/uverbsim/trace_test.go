@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,8 +57,69 @@ func TestTraceJSON(t *testing.T) {
 	require.Contains(t, out, `{"answer":{"ret":"-1","errno":"EINVAL","rule":"header/length"}}`+"\n")
 }
 
+func TestTraceFormats(t *testing.T) {
+	out, err := execute(newTraceCmd(), shortHeader, "--format", "json", "-")
+	require.NoError(t, err)
+	same, err := execute(newTraceCmd(), shortHeader, "--json", "-")
+	require.NoError(t, err)
+	require.Equal(t, same, out)
+
+	out, err = execute(newTraceCmd(), shortHeader, "--format", "chrome", "-")
+	require.NoError(t, err)
+	var events []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &events))
+	require.Contains(t, out, `"name":"refuse header/length"`)
+	again, err := execute(newTraceCmd(), shortHeader, "--format", "chrome", "-")
+	require.NoError(t, err)
+	require.Equal(t, out, again, "the logical clock is the same each time")
+	_, err = execute(newTraceCmd(), shortHeader, "--format", "chrome", "--clock", "real", "-")
+	require.NoError(t, err)
+
+	out, err = execute(newTraceCmd(), shortHeader, "--format", "svg", "-")
+	require.NoError(t, err)
+	require.Contains(t, out, "refused by header/length: EINVAL")
+}
+
+func TestTraceStep(t *testing.T) {
+	out, err := execute(newTraceCmd(), shortHeader, "--step", "1", "-")
+	require.NoError(t, err)
+	require.Contains(t, out, "# step 1: ioctl f UVERBS_METHOD_GET_CONTEXT\nib_uverbs_ioctl [ib_uverbs]();\n")
+	require.NotContains(t, out, "ib_uverbs_open")
+}
+
+// TestTraceUnplayable: what was traced until a case could not be played any more is
+// printed, whole.
+func TestTraceUnplayable(t *testing.T) {
+	const unplayable = `{"v":1,"name":"cq/none","why":"a handle that was never made","driver":"stub","steps":[` +
+		`{"op":"open","fd":"f"},` +
+		`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0,"length":23},"attrs":[{"id":0,"len":0,"flags":0}],"save":{"h":{"attr":0}}},` +
+		`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":1},"attrs":[{"id":0,"len":0,"flags":0,"data":{"handle":"h"}}]}]}`
+	out, err := execute(newTraceCmd(), unplayable, "--format", "chrome", "-")
+	require.ErrorContains(t, err, "case cq/none: step 2")
+	var events []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(out), &events))
+	require.Contains(t, out, "ib_uverbs_open")
+}
+
 func TestTraceRefuses(t *testing.T) {
-	_, err := execute(newTraceCmd(), shortHeader, "--only", "cq/", "-")
+	for _, test := range []struct {
+		want string
+		args []string
+	}{
+		{"--format dot: one of ftrace, json, chrome, svg", []string{"--format", "dot"}},
+		{"--json and --format svg", []string{"--json", "--format", "svg"}},
+		{"--clock wall: logical or real", []string{"--format", "chrome", "--clock", "wall"}},
+		{"--rows 0: a number from 1 on", []string{"--format", "svg", "--rows", "0"}},
+		{"--step 2: case hdr/short has the steps 0 to 1", []string{"--step", "2"}},
+		{"--step -1: case hdr/short has the steps 0 to 1", []string{"--step", "-1"}},
+	} {
+		_, err := execute(newTraceCmd(), shortHeader, append(test.args, "-")...)
+		require.ErrorContains(t, err, test.want)
+	}
+	_, err := execute(newTraceCmd(), shortHeader+"\n"+shortHeader, "--format", "svg", "-")
+	require.ErrorContains(t, err, "--format svg draws one case, and there are 2")
+
+	_, err = execute(newTraceCmd(), shortHeader, "--only", "cq/", "-")
 	require.ErrorContains(t, err, "no case")
 	_, err = execute(newTraceCmd(), shortHeader, "--driver", "mlx4", "-")
 	require.ErrorContains(t, err, "mlx4")

@@ -124,6 +124,15 @@ func (w *Writer) Answer(answer string) {
 	w.write()
 }
 
+// Wants implements trace.Filter: what the options leave out need not be made.
+func (w *Writer) Wants(k trace.Kind, inlined bool) bool {
+	switch k {
+	case trace.Enter, trace.Leave:
+		return !inlined || !w.opts.NoInlined
+	}
+	return !w.opts.NoNotes
+}
+
 // Event writes one event.
 func (w *Writer) Event(t *trace.Task, e *trace.Event) {
 	w.mu.Lock()

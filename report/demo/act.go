@@ -2,6 +2,7 @@ package demo
 
 import (
 	"uverbsim/copyuser"
+	"uverbsim/interpose/watch"
 	"uverbsim/rule"
 	"uverbsim/spec"
 	"uverbsim/trace"
@@ -29,7 +30,11 @@ type Ioctl struct {
 	Header spec.IoctlHdr
 	Object string // the names of the user ABI, "" if they are not known
 	Method string
-	Attrs  []Attr
+	// Command is the write() command that the method runs, "" if it runs none.
+	Command string
+	Attrs   []Attr
+
+	call watch.Call
 }
 
 // Attr is an attribute with what it says.

@@ -79,7 +79,7 @@ func TestJSON(t *testing.T) {
 	require.Equal(t, "0", create.Result)
 	resp := create.Ioctl.Attrs[1]
 	require.Equal(t, "UVERBS_ATTR_CREATE_CQ_RESP_CQE", resp.Name)
-	require.Equal(t, "ff000000", resp.Answer)
+	require.Equal(t, "255", resp.Answer)
 	require.Equal(t, []int{6, 1, 3}, []int{resp.Sent.AttrID, resp.Sent.Flags, resp.Left.Flags}, "VALID_OUTPUT is set")
 	firmware := map[string]string{}
 	for _, e := range create.Events {

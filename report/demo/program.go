@@ -62,7 +62,7 @@ func (p *program) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
 	a := p.rec.act(fmt.Sprintf("ioctl(%d, RDMA_VERBS_IOCTL, %#x)", fd, uint64(arg)))
 	a.Ioctl = decodeIoctl(p.p, arg)
 	n, err := p.p.Ioctl(fd, cmd, arg)
-	a.Ioctl.answered(p.p, arg)
+	a.Ioctl.answered(p.p, err)
 	return end(a, "%d", n, err)
 }
 

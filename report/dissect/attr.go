@@ -15,6 +15,8 @@ type pieces struct {
 	d      *Dump
 	method *spec.Method   // nil if the device has none such
 	sent   map[uint16]int // by id, which attribute it was
+	// invokes: the method is UVERBS_METHOD_INVOKE_WRITE.
+	invokes bool
 }
 
 // attr takes the n-th attribute of the request b to pieces.
@@ -31,7 +33,7 @@ func (p *pieces) attr(n int, b []byte, a *watch.Attr, names *decode.Attr) Part {
 	flags.Says = flagNames(a.Flags)
 	reserved, elem := p.attrData(&out, b, at+6, a, s)
 	data := out.field(b, at+8, 8, "data", decode.Hex)
-	p.says(&out, data, a, names)
+	p.says(&out, n, data, a, names)
 	if p.method == nil {
 		return out // nothing is known of it
 	}
@@ -91,7 +93,7 @@ func (p *pieces) unknown(out *Part, a *watch.Attr) {
 }
 
 // says tells what an attribute's data is, and takes what it points to to pieces.
-func (p *pieces) says(out *Part, f *Field, a *watch.Attr, names *decode.Attr) {
+func (p *pieces) says(out *Part, n int, f *Field, a *watch.Attr, names *decode.Attr) {
 	switch {
 	case names.New:
 		f.Says = "where the kernel puts the number of the new object"
@@ -102,10 +104,10 @@ func (p *pieces) says(out *Part, f *Field, a *watch.Attr, names *decode.Attr) {
 	case a.Spec != nil && a.Spec.IsObject():
 		f.Value = *names.In
 		f.Says = handleWord[a.Spec.Type] + " of a " + p.d.objectName(a.Spec.Object)
-		p.handle("%s %s of %s does not exist: nothing was made on this machine", handleWord[a.Spec.Type], text(&f.Value), orNumber(&names.Name))
+		p.object(Object{a.Data, a.Spec.Type == spec.TypeFD, a.Spec.Object, a.Spec.Name, n})
 	case a.Spec != nil && a.Spec.Type == spec.TypeRawFD:
 		f.Value, f.Says = *names.In, "a descriptor of any file"
-		p.handle("the descriptor %s of %s is not open", text(&f.Value), orNumber(&names.Name))
+		p.object(Object{a.Data, true, spec.IDRAnyObject, a.Spec.Name, n})
 	case a.Len > 0 && names.In != nil:
 		f.Value, f.Says = *names.In, "inline, "+bytesOf(int(a.Len))
 		if f.Value.Kind == decode.Choice && len(f.Value.Items) > 0 {
@@ -115,8 +117,14 @@ func (p *pieces) says(out *Part, f *Field, a *watch.Attr, names *decode.Attr) {
 			f.Says += fmt.Sprintf("; the other %d mean nothing", len(rest))
 		}
 	}
-	if a.Spec != nil && a.Spec.Type == spec.TypeIDRsArray && names.In != nil && len(names.In.Items) > 0 {
-		p.handle("the handles of %s do not exist: nothing was made on this machine", orNumber(&names.Name))
+	switch {
+	case a.Spec == nil || names.In == nil:
+	case a.Spec.Type == spec.TypeIDRsArray:
+		for i := range names.In.Items {
+			p.object(Object{names.In.Items[i].Num, false, a.Spec.Object, a.Spec.Name, -1})
+		}
+	case p.invokes && a.AttrID == spec.UVERBS_ATTR_CORE_IN:
+		p.d.named(names.In)
 	}
 }
 
@@ -169,14 +177,12 @@ const (
 	userEnd = 1 << 47
 )
 
-// memory and handle note what is assumed of either.
+// memory notes what is assumed of memory, object what is named.
 func (p *pieces) memory(format string, a ...any) {
 	p.d.Memory = append(p.d.Memory, fmt.Sprintf(format, a...))
 }
 
-func (p *pieces) handle(format string, a ...any) {
-	p.d.Handles = append(p.d.Handles, fmt.Sprintf(format, a...))
-}
+func (p *pieces) object(o Object) { p.d.Objects = append(p.d.Objects, o) }
 
 // objectName is the name of a type of objects.
 func (d *Dump) objectName(id uint16) string {

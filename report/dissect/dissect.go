@@ -31,10 +31,14 @@ type Dump struct {
 	Unsent []string
 	// Flaws are of the request as a whole.
 	Flaws []Flaw
-	// Memory and Handles are what has to be assumed to tell the answer: of
-	// memory that the text does not show, and of objects that the request names.
-	Memory, Handles []string
-	Answer          *Answer // nil if nobody has played it
+	// Memory is what has to be assumed of memory that the text does not show.
+	Memory []string
+	// Objects are those that the request names.
+	Objects []Object
+
+	Answer *Answer // nil if nobody has played it
+	// Then is the answer if these objects exist, nil if that is not known.
+	Then *Answer
 
 	defs []spec.Definition // of the device
 }
@@ -60,6 +64,24 @@ type Field struct {
 	Value decode.Value
 	Says  string // more about the value
 	Flaws []Flaw
+}
+
+// Object is one that a request names.
+type Object struct {
+	Number uint64 // the handle, or the descriptor
+	FD     bool
+	Type   uint16 // UVERBS_OBJECT_PD; UVERBS_IDR_ANY_OBJECT if it is not known
+	Where  string // the attribute or the member that names it
+	Attr   int    // which attribute has it, -1 if none by itself
+}
+
+// Assumed says that the object does not exist.
+func (o *Object) Assumed() string {
+	what := "handle"
+	if o.FD {
+		what = "descriptor"
+	}
+	return fmt.Sprintf("there is no %s %d, which %s names: nothing was made on this machine", what, int64(o.Number), o.Where)
 }
 
 // Flaw is something that is wrong, or odd.

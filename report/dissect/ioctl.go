@@ -31,7 +31,7 @@ func (d *Dump) ioctl(r *request.Request) {
 		return
 	}
 	d.Len = spec.IoctlHdrSize + int(hdr.NumAttrs)*spec.IoctlAttrSize
-	p := pieces{d: d, method: method, sent: map[uint16]int{}}
+	p := pieces{d: d, method: method, sent: map[uint16]int{}, invokes: names.Command != nil}
 	for n := range shown.Attrs {
 		d.Parts = append(d.Parts, p.attr(n, b, &shown.Attrs[n], &names.Attrs[n]))
 	}

@@ -8,23 +8,25 @@ import (
 
 	"uverbsim/report/strace"
 	"uverbsim/rule"
+	"uverbsim/spec"
 )
 
 type (
 	dumpJSON struct {
-		Call    string      `json:"call"`
-		Driver  string      `json:"driver"`
-		Kernel  string      `json:"kernel"`
-		Object  string      `json:"object,omitempty"`
-		Method  string      `json:"method,omitempty"`
-		Shown   int         `json:"shown"`
-		Len     int         `json:"len,omitempty"`
-		Parts   []partJSON  `json:"parts"`
-		Unsent  []string    `json:"unsent,omitempty"`
-		Flaws   []flawJSON  `json:"flaws,omitempty"`
-		Memory  []string    `json:"memory,omitempty"`
-		Handles []string    `json:"handles,omitempty"`
-		Answer  *answerJSON `json:"answer,omitempty"`
+		Call    string       `json:"call"`
+		Driver  string       `json:"driver"`
+		Kernel  string       `json:"kernel"`
+		Object  string       `json:"object,omitempty"`
+		Method  string       `json:"method,omitempty"`
+		Shown   int          `json:"shown"`
+		Len     int          `json:"len,omitempty"`
+		Parts   []partJSON   `json:"parts"`
+		Unsent  []string     `json:"unsent,omitempty"`
+		Flaws   []flawJSON   `json:"flaws,omitempty"`
+		Memory  []string     `json:"memory,omitempty"`
+		Objects []objectJSON `json:"objects,omitempty"`
+		Answer  *answerJSON  `json:"answer,omitempty"`
+		Then    *answerJSON  `json:"then,omitempty"`
 	}
 	partJSON struct {
 		Title  string      `json:"title"`
@@ -41,6 +43,12 @@ type (
 		Value json.RawMessage `json:"value"`
 		Says  string          `json:"says,omitempty"`
 		Flaws []flawJSON      `json:"flaws,omitempty"`
+	}
+	objectJSON struct {
+		Number int64  `json:"number"`
+		FD     bool   `json:"fd,omitempty"`
+		Type   string `json:"type,omitempty"`
+		Where  string `json:"where"`
 	}
 	flawJSON struct {
 		Rule  string `json:"rule,omitempty"`
@@ -79,27 +87,40 @@ type (
 //     values, and says, more about it;
 //   - a flaw has the rule that refuses it with the errno, or only a text;
 //   - unsent are the attributes that the method could have besides;
-//   - memory and handles are what is assumed of memory that the dump does not
-//     show, and of objects that the request names;
+//   - memory is what is assumed of memory that the dump does not show, and
+//     objects are those that the request names, with where it does;
 //   - answer is what comes of it: on what it was played, cannot if it cannot be
 //     told and why, ret, errno, rule, matters (of what is assumed, what
 //     may have decided), and what a line of strace said, seen, with whether it
-//     agrees.
+//     agrees; then is the same for a machine on which the objects were made.
 func JSON(w io.Writer, d *Dump) error {
 	j := dumpJSON{Call: d.Call.String(), Driver: d.Device.Name, Kernel: d.Device.Kernel.Name, Object: d.Object, Method: d.Method,
-		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Memory: d.Memory, Handles: d.Handles}
-	if a := d.Answer; a != nil {
-		j.Answer = &answerJSON{On: a.On, Cannot: a.Cannot, Ret: a.Ret, Errno: a.Errno, Matters: a.Matters, Seen: a.Seen}
-		if r := a.Rule; r != nil {
-			j.Answer.Rule = &ruleJSON{r.ID, r.Func, r.File, r.Why, r.Do}
+		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Memory: d.Memory, Answer: answerOf(d.Answer), Then: answerOf(d.Then)}
+	for i := range d.Objects {
+		o := &d.Objects[i]
+		oj := objectJSON{Number: int64(o.Number), FD: o.FD, Where: o.Where}
+		if o.Type != spec.IDRAnyObject {
+			oj.Type = d.objectName(o.Type)
 		}
-		if agrees := a.Agrees(); a.Seen != "" && a.Cannot == "" {
-			j.Answer.Agrees = &agrees
-		}
+		j.Objects = append(j.Objects, oj)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	return enc.Encode(&j)
+}
+
+func answerOf(a *Answer) *answerJSON {
+	if a == nil {
+		return nil
+	}
+	j := &answerJSON{On: a.On, Cannot: a.Cannot, Ret: a.Ret, Errno: a.Errno, Matters: a.Matters, Seen: a.Seen}
+	if r := a.Rule; r != nil {
+		j.Rule = &ruleJSON{r.ID, r.Func, r.File, r.Why, r.Do}
+	}
+	if agrees := a.Agrees(); a.Seen != "" && a.Cannot == "" {
+		j.Agrees = &agrees
+	}
+	return j
 }
 
 func parts(ps []Part) []partJSON {

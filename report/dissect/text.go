@@ -29,7 +29,10 @@ func Text(w io.Writer, d *Dump) error {
 	}
 	o.flaws(d.Flaws, "")
 	if d.Answer != nil {
-		o.answer(d)
+		o.answer("the answer to expect, on ", d.Call, d.Answer)
+	}
+	if d.Then != nil {
+		o.answer("and on ", d.Call, d.Then)
 	}
 	return o.w.Flush()
 }
@@ -161,18 +164,14 @@ func (o *writer) flaws(fs []Flaw, indent string) {
 }
 
 // answer writes what comes of the request.
-func (o *writer) answer(d *Dump) {
-	a := d.Answer
-	o.printf("\nthe answer to expect, on %s\n", a.On)
+func (o *writer) answer(title string, kind request.Kind, a *Answer) {
+	o.printf("\n")
+	o.fold("", title+a.On)
 	if a.Cannot != "" {
 		o.wrapped("", "none: "+a.Cannot)
 		return
 	}
-	call := "ioctl"
-	if d.Call == request.Write {
-		call = "write"
-	}
-	o.printf("  %-9s= %s\n", call, strings.TrimSpace(a.Ret+" "+a.Errno))
+	o.printf("  %-9s= %s\n", kind, strings.TrimSpace(a.Ret+" "+a.Errno))
 	if r := a.Rule; r != nil {
 		o.printf("  %-9s%s\n", "rule", r.ID)
 		o.printf("  %-9s%s in %s\n", "check", r.Func, r.File)

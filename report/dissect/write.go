@@ -163,7 +163,7 @@ func (d *Dump) parts(b []byte, ex bool, w *spec.Write) {
 		p.data(part.v, b, part.at)
 		d.Parts = append(d.Parts, p)
 	}
-	d.handles(names.Request)
+	d.named(names.Request)
 	if w == nil || ex || !w.HasResp || names.Request == nil || names.Request.Kind != decode.Struct {
 		return
 	}
@@ -173,22 +173,4 @@ func (d *Dump) parts(b []byte, ex bool, w *spec.Write) {
 			d.response(f, cmdWord*uint64(binary.LittleEndian.Uint16(b[6:])))
 		}
 	}
-}
-
-// handles notes the handles that a request names: they end so.
-func (d *Dump) handles(v *decode.Value) {
-	if v == nil {
-		return
-	}
-	for i := range v.Fields {
-		f := &v.Fields[i]
-		if isHandle(f.Name) && f.Value.Kind == decode.Number {
-			d.Handles = append(d.Handles, fmt.Sprintf("the handle %d in %s does not exist: nothing was made on this machine", f.Value.Num, f.Name))
-		}
-	}
-}
-
-func isHandle(name string) bool {
-	const end = "_handle"
-	return len(name) > len(end) && name[len(name)-len(end):] == end && name != "user_handle"
 }

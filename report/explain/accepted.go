@@ -123,10 +123,40 @@ func methodsOf(r *request, _ *item) []string {
 			}
 		}
 	}
-	if len(list) == 0 {
+	out := r.lacking()
+	if len(list) > 0 {
+		out = append(out, "Here the object has "+strings.Join(list, ", ")+".")
+	}
+	return out
+}
+
+// lacking says which operations the device would need for the method: those of the
+// method's object, and of the objects that it must have.
+func (r *request) lacking() (out []string) {
+	if r.method == nil || r.call.IB == nil {
 		return nil
 	}
-	return []string{"Here the object has " + strings.Join(list, ", ") + "."}
+	needs := map[uint16]bool{r.call.Ioctl.Header.ObjectID: true}
+	for i := range r.method.Attrs {
+		if a := &r.method.Attrs[i]; a.IsObject() && a.Mandatory {
+			needs[a.Object] = true
+		}
+	}
+	for _, d := range spec.Linux6_12.Definitions(r.call.Driver) {
+		if !needs[d.Object.ID] {
+			continue
+		}
+		var ops []string
+		for _, op := range d.Object.Needs {
+			if !r.call.IB.Ops.Has(op) {
+				ops = append(ops, op.String())
+			}
+		}
+		if ops != nil {
+			out = append(out, fmt.Sprintf("%s needs the driver's %s, which it lacks.", d.Object.Name, strings.Join(ops, " and ")))
+		}
+	}
+	return out
 }
 
 func (r *request) hasMethod(object, method uint16) bool {

@@ -45,7 +45,7 @@ func attributes(r *request, decided *item) (out []Attribute) {
 		switch {
 		case i >= reached:
 			a.State = NotReached
-		case decided != nil && (decided.user == i || decided.user < 0 && decided.attr != "" && decided.attr == a.Name):
+		case decided != nil && (decided.user == i || decided.user < 0 && a.Name != "" && (decided.attr == a.Name || r.blamed[a.Name])):
 			a.State = Refused
 		case raw.Spec == nil || !r.deviceHas(i):
 			a.State = Ignored

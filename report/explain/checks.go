@@ -1,12 +1,18 @@
 package explain
 
+import (
+	"slices"
+	"strings"
+)
+
 //go:generate go run gen.go gen_walk.go gen_calls.go gen_text.go
 
 // function is a function of the model: its checks, and the calls that lead to
 // more of them, in the order of its source.
 type function struct {
 	// enter is the kernel function that a trace shows, "" for a part of the
-	// caller that has no name there, "*" if each call has a name of its own.
+	// caller that has no name there, "*" if each call has a name of its own,
+	// several with | in between if it depends.
 	enter string
 	body  []node
 }
@@ -32,4 +38,9 @@ type arm struct {
 	cond string
 	ends bool // what follows the branch is not reached from here
 	body []node
+}
+
+// entersAs says whether the function may show under that name.
+func (f *function) entersAs(name string) bool {
+	return f.enter == "*" && isHandler(name) || slices.Contains(strings.Split(f.enter, "|"), name)
 }

@@ -7,13 +7,13 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "a.flags & VM_DONTCOPY != 0", ends: true, body: []node{}},
 		}},
-		{rules: []string{"fork/no-memory"}, cond: "failed", defs: []string{"failed", "t.fail(alloc, \"vm_area_dup\")", "t", "trace_of(cur)"}},
+		{rules: []string{"fork/no-memory"}, cond: "failed", defs: []string{"failed", "t.fail(ALLOC, \"vm_area_dup\")", "t", "trace_of(cur)"}},
 	}},
 	"(*copyuser.AddressSpace).Mmap": {enter: "", body: []node{
 		{rules: []string{"mmap/zero-length"}, cond: "req.length == 0"},
 		{rules: []string{"mmap/length-wraps"}, cond: "n == 0", defs: []string{"n", "page_align(req.length)"}},
-		{rules: []string{"mmap/offset-wraps"}, cond: "req.pgoff + n >> page_shift < req.pgoff", defs: []string{"n", "page_align(req.length)"}},
-		{rules: []string{"mmap/too-many-areas"}, cond: "areas.len() > max_map_count"},
+		{rules: []string{"mmap/offset-wraps"}, cond: "req.pgoff + n >> PAGE_SHIFT < req.pgoff", defs: []string{"n", "page_align(req.length)"}},
+		{rules: []string{"mmap/too-many-areas"}, cond: "areas.len() > MAX_MAP_COUNT"},
 		{calls: []string{"(*copyuser.AddressSpace).getUnmappedArea"}, binds: []string{"at", "req.addr", "n", "n", "flags", "req.flags"}, defs: []string{"n", "page_align(req.length)"}},
 		{rules: []string{"mmap/fixed-occupied"}, cond: "req.flags & MAP_FIXED_NOREPLACE != 0 && m.within(start, end) != nil", defs: []string{"start", "m.get_unmapped_area(req.addr, n, req.flags)", "n", "page_align(req.length)", "end", "start + n"}},
 		{arms: []arm{
@@ -39,11 +39,11 @@ var functions = map[string]*function{
 			{cond: "n == 0", ends: true, body: []node{}},
 		}},
 		{rules: []string{"mprotect/wraps"}, cond: "end <= start", defs: []string{"end", "start + page_align(n)"}},
-		{rules: []string{"mprotect/prot"}, cond: "prot & ~(PROT_READ | PROT_WRITE | PROT_EXEC | prot_sem) != 0"},
+		{rules: []string{"mprotect/prot"}, cond: "prot & ~(PROT_READ | PROT_WRITE | PROT_EXEC | PROT_SEM) != 0"},
 		{loop: []node{
 			{rules: []string{"mprotect/hole"}, cond: "a.start > at"},
-			{rules: []string{"mprotect/may-not"}, cond: "flags & ~(flags >> 4) & vm_access != 0", defs: []string{"flags", "prot_flags(prot) | a.flags & ~vm_access"}},
-			{calls: []string{"(*copyuser.AddressSpace).mprotectFixup"}, binds: []string{"start", "at", "end", "area_end", "flags", "flags"}, defs: []string{"area_end", "min(a.end, end)", "end", "start + page_align(n)", "flags", "prot_flags(prot) | a.flags & ~vm_access"}},
+			{rules: []string{"mprotect/may-not"}, cond: "flags & ~(flags >> 4) & VM_ACCESS != 0", defs: []string{"flags", "prot_flags(prot) | a.flags & ~VM_ACCESS"}},
+			{calls: []string{"(*copyuser.AddressSpace).mprotectFixup"}, binds: []string{"start", "at", "end", "area_end", "flags", "flags"}, defs: []string{"area_end", "min(a.end, end)", "end", "start + page_align(n)", "flags", "prot_flags(prot) | a.flags & ~VM_ACCESS"}},
 		}},
 		{rules: []string{"mprotect/hole"}, cond: "at < end", defs: []string{"at", "area_end", "area_end", "min(a.end, end)", "end", "start + page_align(n)"}},
 	}},
@@ -79,11 +79,11 @@ var functions = map[string]*function{
 	}},
 	"(*copyuser.AddressSpace).RangeFault": {enter: "", body: []node{
 		{loop: []node{
-			{calls: []string{"(*copyuser.AddressSpace).walkPage"}, binds: []string{"a", "a", "fault", "fault", "write", "write"}, defs: []string{"a", "from + i << page_shift"}},
+			{calls: []string{"(*copyuser.AddressSpace).walkPage"}, binds: []string{"a", "a", "fault", "fault", "write", "write"}, defs: []string{"a", "from + i << PAGE_SHIFT"}},
 		}},
 	}},
 	"(*copyuser.AddressSpace).doMunmap": {enter: "", body: []node{
-		{rules: []string{"munmap/range"}, cond: "a.page_offset() != 0 || a > task_size_max || n > (task_size_max - a)"},
+		{rules: []string{"munmap/range"}, cond: "a.page_offset() != 0 || a > TASK_SIZE_MAX || n > (TASK_SIZE_MAX - a)"},
 		{rules: []string{"munmap/empty"}, cond: "end == a", defs: []string{"end", "a + page_align(n)"}},
 		{calls: []string{"(*copyuser.AddressSpace).unmapRange"}, binds: []string{"start", "a", "end", "end"}, defs: []string{"end", "a + page_align(n)"}},
 	}},
@@ -91,10 +91,10 @@ var functions = map[string]*function{
 		{calls: []string{"copyuser.removeVMA"}},
 	}},
 	"(*copyuser.AddressSpace).getUnmappedArea": {enter: "", body: []node{
-		{rules: []string{"mmap/no-room"}, cond: "n > task_size_max"},
+		{rules: []string{"mmap/no-room"}, cond: "n > TASK_SIZE_MAX"},
 		{arms: []arm{
 			{cond: "flags & MAP_FIXED != 0", ends: true, body: []node{
-				{rules: []string{"mmap/no-room"}, cond: "at > task_size_max - n"},
+				{rules: []string{"mmap/no-room"}, cond: "at > TASK_SIZE_MAX - n"},
 				{rules: []string{"mmap/fixed-unaligned"}, cond: "at.page_offset() != 0"},
 			}},
 			{cond: "at != 0", ends: false, body: []node{}},
@@ -113,11 +113,11 @@ var functions = map[string]*function{
 	}},
 	"(*copyuser.AddressSpace).mmapRegion": {enter: "", body: []node{
 		{calls: []string{"(*copyuser.AddressSpace).unmapRange"}, binds: []string{"start", "a.start", "end", "a.end"}},
-		{rules: []string{"mmap/no-memory"}, cond: "trace_of.fail(alloc, \"vm_area_alloc\")"},
+		{rules: []string{"mmap/no-memory"}, cond: "trace_of.fail(ALLOC, \"vm_area_alloc\")"},
 	}},
 	"(*copyuser.AddressSpace).moveVMA": {enter: "", body: []node{
-		{rules: []string{"mremap/too-many-areas"}, cond: "areas.len() >= max_map_count - 3"},
-		{rules: []string{"mremap/no-memory"}, cond: "trace_of.fail(alloc, \"vm_area_dup\")"},
+		{rules: []string{"mremap/too-many-areas"}, cond: "areas.len() >= MAX_MAP_COUNT - 3"},
+		{rules: []string{"mremap/no-memory"}, cond: "trace_of.fail(ALLOC, \"vm_area_dup\")"},
 		{arms: []arm{
 			{cond: "old_len == 0", ends: true, body: []node{}},
 		}},
@@ -129,13 +129,13 @@ var functions = map[string]*function{
 		}},
 		{arms: []arm{
 			{cond: "a.start < start", ends: false, body: []node{
-				{rules: []string{"vma/split-too-many-areas"}, cond: "areas.len() >= max_map_count"},
+				{rules: []string{"vma/split-too-many-areas"}, cond: "areas.len() >= MAX_MAP_COUNT"},
 				{calls: []string{"(*copyuser.AddressSpace).splitBelow"}, binds: []string{"at", "start"}},
 			}},
 		}},
 		{arms: []arm{
 			{cond: "a.end > end", ends: false, body: []node{
-				{rules: []string{"vma/split-too-many-areas"}, cond: "areas.len() >= max_map_count"},
+				{rules: []string{"vma/split-too-many-areas"}, cond: "areas.len() >= MAX_MAP_COUNT"},
 				{calls: []string{"(*copyuser.AddressSpace).splitAbove"}, binds: []string{"at", "end"}},
 			}},
 		}},
@@ -150,9 +150,9 @@ var functions = map[string]*function{
 		{calls: []string{"(*copyuser.AddressSpace).moveVMA"}, binds: []string{"old", "old", "old_len", "old_len", "new_len", "new_len", "to", "to"}, defs: []string{"to", "m.get_unmapped_area(0, new_len, 0)"}},
 	}},
 	"(*copyuser.AddressSpace).mremapTo": {enter: "", body: []node{
-		{rules: []string{"mremap/target"}, cond: "to.page_offset() != 0 || new_len > task_size_max || to > task_size_max - new_len"},
+		{rules: []string{"mremap/target"}, cond: "to.page_offset() != 0 || new_len > TASK_SIZE_MAX || to > TASK_SIZE_MAX - new_len"},
 		{rules: []string{"mremap/overlap"}, cond: "old + old_len > to && to + new_len > old"},
-		{rules: []string{"mremap/too-many-areas"}, cond: "areas.len() + 2 >= max_map_count - 3"},
+		{rules: []string{"mremap/too-many-areas"}, cond: "areas.len() + 2 >= MAX_MAP_COUNT - 3"},
 		{calls: []string{"(*copyuser.AddressSpace).doMunmap"}, binds: []string{"a", "to", "n", "new_len"}},
 		{arms: []arm{
 			{cond: "old_len > new_len", ends: false, body: []node{
@@ -167,7 +167,7 @@ var functions = map[string]*function{
 			{cond: "n == 0", ends: true, body: []node{}},
 		}},
 		{rules: []string{"pin/wraps"}, cond: "!ok", defs: []string{"ok", "from.add(n - 1)"}},
-		{rules: []string{"pin/range"}, cond: "last >= task_size_max", defs: []string{"last", "from.add(n - 1)"}},
+		{rules: []string{"pin/range"}, cond: "last >= TASK_SIZE_MAX", defs: []string{"last", "from.add(n - 1)"}},
 		{loop: []node{
 			{arms: []arm{
 				{cond: "page == nil", ends: false, body: []node{
@@ -183,7 +183,7 @@ var functions = map[string]*function{
 		{calls: []string{"copyuser.dupForSplit"}, binds: []string{"at", "at"}},
 	}},
 	"(*copyuser.AddressSpace).topDown": {enter: "", body: []node{
-		{rules: []string{"mmap/no-room"}, cond: "!found && (high < mmap_min_addr || high - mmap_min_addr < need)", defs: []string{"found", "a.end < high && high - a.end >= need", "need", "n + 2 * page_size"}},
+		{rules: []string{"mmap/no-room"}, cond: "!found && (high < MMAP_MIN_ADDR || high - MMAP_MIN_ADDR < need)", defs: []string{"found", "a.end < high && high - a.end >= need", "need", "n + 2 * PAGE_SIZE"}},
 	}},
 	"(*copyuser.AddressSpace).unmapRange": {enter: "", body: []node{
 		{arms: []arm{
@@ -191,7 +191,7 @@ var functions = map[string]*function{
 		}, defs: []string{"areas", "m.within(start, end)"}},
 		{arms: []arm{
 			{cond: "start > first.start", ends: false, body: []node{
-				{rules: []string{"munmap/too-many-areas"}, cond: "end < first.end && areas.len() >= max_map_count", defs: []string{"first", "areas[0]", "areas", "m.within(start, end)"}},
+				{rules: []string{"munmap/too-many-areas"}, cond: "end < first.end && areas.len() >= MAX_MAP_COUNT", defs: []string{"first", "areas[0]", "areas", "m.within(start, end)"}},
 				{calls: []string{"(*copyuser.AddressSpace).splitBelow"}, binds: []string{"at", "start"}},
 			}},
 		}, defs: []string{"first", "areas[0]", "areas", "m.within(start, end)"}},
@@ -217,7 +217,7 @@ var functions = map[string]*function{
 			}},
 			{cond: "new_len == old_len", ends: true, body: []node{}},
 		}, defs: []string{"a", "m.find(old)"}},
-		{rules: []string{"mremap/offset-wraps"}, cond: "pgoff + new_len >> page_shift < pgoff", defs: []string{"pgoff", "a.pgoff + a.index(old)", "a", "m.find(old)"}},
+		{rules: []string{"mremap/offset-wraps"}, cond: "pgoff + new_len >> PAGE_SHIFT < pgoff", defs: []string{"pgoff", "a.pgoff + a.index(old)", "a", "m.find(old)"}},
 		{rules: []string{"mremap/dont-expand"}, cond: "a.flags & (VM_DONTEXPAND | VM_PFNMAP) != 0", defs: []string{"a", "m.find(old)"}},
 	}},
 	"(*copyuser.AddressSpace).walkPage": {enter: "", body: []node{
@@ -253,10 +253,10 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*copyuser.Area).setFile": {enter: "", body: []node{
-		{rules: []string{"mmap/file-offset"}, cond: "a.pgoff > room >> page_shift", defs: []string{"room", "~0 - a.len()"}},
+		{rules: []string{"mmap/file-offset"}, cond: "a.pgoff > room >> PAGE_SHIFT", defs: []string{"room", "~0 - a.len()"}},
 		{arms: []arm{
 			{cond: "(flags & MAP_TYPE) == MAP_SHARED || (flags & MAP_TYPE) == MAP_SHARED_VALIDATE", ends: false, body: []node{
-				{rules: []string{"mmap/flags-unsupported"}, cond: "flags & MAP_TYPE == MAP_SHARED_VALIDATE && flags & ~legacy_map_mask != 0", defs: []string{"flags", "req.flags"}},
+				{rules: []string{"mmap/flags-unsupported"}, cond: "flags & MAP_TYPE == MAP_SHARED_VALIDATE && flags & ~LEGACY_MAP_MASK != 0", defs: []string{"flags", "req.flags"}},
 				{rules: []string{"mmap/write-shared"}, cond: "req.prot & PROT_WRITE != 0 && !req.writable"},
 			}},
 			{cond: "(flags & MAP_TYPE) == MAP_PRIVATE", ends: false, body: []node{}},
@@ -290,7 +290,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.tryCharge"}, binds: []string{"r", "RDMACG_RESOURCE_HCA_HANDLE"}},
 	}},
 	"(*core.Ucontext).InsertMmapEntry": {enter: "rdma_user_mmap_entry_insert_range", body: []node{
-		{rules: []string{"umap/no-offset"}, cond: "!ok || t.fail(alloc, \"rdma_user_mmap_entry\")", defs: []string{"ok", "x.free(min, max, n)", "x", "c.mmap", "n", "(length + page_size - 1) >> page_shift"}},
+		{rules: []string{"umap/no-offset"}, cond: "!ok || t.fail(ALLOC, \"rdma_user_mmap_entry\")", defs: []string{"ok", "x.free(min, max, n)", "x", "c.mmap", "n", "(length + PAGE_SIZE - 1) >> PAGE_SHIFT"}},
 	}},
 	"(*core.Ucontext).MmapEntryOf": {enter: "rdma_user_mmap_entry_get", body: []node{
 		{arms: []arm{
@@ -308,7 +308,7 @@ var functions = map[string]*function{
 	"(*core.Ucontext).MmapIO": {enter: "rdma_user_mmap_io", body: []node{
 		{rules: []string{"umap/not-shared"}, cond: "a.flags & VM_SHARED == 0"},
 		{rules: []string{"umap/size"}, cond: "a.pages() != len(pages)"},
-		{rules: []string{"umap/no-memory"}, cond: "t.fail(alloc, \"rdma_umap_priv\")"},
+		{rules: []string{"umap/no-memory"}, cond: "t.fail(ALLOC, \"rdma_umap_priv\")"},
 	}},
 	"(*core.Ucontext).TryCharge": {enter: "", body: []node{
 		{calls: []string{"core.tryCharge"}, binds: []string{"r", "RDMACG_RESOURCE_HCA_OBJECT"}},
@@ -354,13 +354,13 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "u == nil || flags & (IB_MR_REREG_ACCESS | IB_MR_REREG_TRANS) != IB_MR_REREG_ACCESS", ends: true, body: []node{}},
 		}},
-		{rules: []string{"umem/rereg-read-only"}, cond: "access & access_writable != 0 && !u.writable"},
+		{rules: []string{"umem/rereg-read-only"}, cond: "access & ACCESS_WRITABLE != 0 && !u.writable"},
 	}},
 	"(*core.UmemDmabuf).Release": {enter: "ib_umem_dmabuf_release", body: []node{
 		{calls: []string{"(*process.File).Put"}},
 	}},
 	"(*core.UmemODP).AllocChild": {enter: "ib_umem_odp_alloc_child", body: []node{
-		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(alloc, \"ib_umem_odp\")"},
+		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem_odp\")"},
 		{rules: []string{"umem-odp/child-owner"}, cond: "!mm.mmget_not_zero()"},
 		{calls: []string{"(*core.UmemODP).init"}},
 	}},
@@ -370,14 +370,14 @@ var functions = map[string]*function{
 			{calls: []string{"(*core.UmemODP).find"}, binds: []string{"from", "from", "fault", "fault", "access", "access"}, defs: []string{"from", "virt & ~mask", "mask", "1 << u.page_shift - 1"}},
 		}},
 		{arms: []arm{
-			{cond: "u.page_shift != page_shift", ends: true, body: []node{
+			{cond: "u.page_shift != PAGE_SHIFT", ends: true, body: []node{
 				{calls: []string{"(*core.UmemODP).hugePages"}},
 			}},
 		}},
 	}},
 	"(*core.UmemODP).find": {enter: "", body: []node{
 		{rules: []string{"umem-odp/no-owner"}, cond: "!mm.mmget_not_zero()"},
-		{calls: []string{"(*copyuser.AddressSpace).RangeFault"}, via: "interface", binds: []string{"from", "from", "fault", "fault", "write", "access & odp_write_allowed != 0"}},
+		{calls: []string{"(*copyuser.AddressSpace).RangeFault"}, via: "interface", binds: []string{"from", "from", "fault", "fault", "write", "access & ODP_WRITE_ALLOWED != 0"}},
 	}},
 	"(*core.UmemODP).hugePages": {enter: "", body: []node{
 		{loop: []node{
@@ -387,7 +387,7 @@ var functions = map[string]*function{
 	"(*core.UmemODP).init": {enter: "ib_init_umem_odp", body: []node{
 		{rules: []string{"umem-odp/overflow"}, cond: "end < u.address || (end + size - 1) & ~(size - 1) < size", defs: []string{"end", "u.address + u.length", "size", "1 << u.page_shift"}},
 		{rules: []string{"umem-odp/empty"}, cond: "u.start() == u.end()", defs: []string{"end", "u.address + u.length"}},
-		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(alloc, \"dma_list\")"},
+		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(ALLOC, \"dma_list\")"},
 	}},
 	"(*drivers/mlx5.Device).Remove": {enter: "__mlx5_ib_remove", body: []node{
 		{calls: []string{"(*kernel.Machine).Unregister"}},
@@ -411,7 +411,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).addFlowRules": {enter: "mlx5_add_flow_rules", body: []node{
 		{arms: []arm{
-			{cond: "asked & flow_action_fwd_next == 0", ends: true, body: []node{
+			{cond: "asked & FLOW_ACTION_FWD_NEXT == 0", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).addRules"}},
 			}},
 		}, defs: []string{"asked", "act.action"}},
@@ -470,7 +470,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/mlx5.Device).prefetchList"}, binds: []string{"advice", "advice", "pf", "pf"}, defs: []string{"pf", "advice_flags[advice]"}},
 			}},
 		}},
-		{rules: []string{"mlx5-odp/no-memory"}, cond: "t.fail(alloc, \"prefetch_mr_work\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"mlx5-odp/no-memory"}, cond: "t.fail(ALLOC, \"prefetch_mr_work\")", defs: []string{"t", "task.trace"}},
 		{loop: []node{
 			{calls: []string{"(*drivers/mlx5.Device).prefetchable"}, binds: []string{"advice", "advice", "lkey", "list[i].l_key"}},
 		}},
@@ -494,10 +494,10 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-dm/type"}, cond: ""},
 	}},
 	"(*drivers/mlx5.Device).allocImplicitMR": {enter: "mlx5_ib_alloc_implicit_mr", body: []node{
-		{rules: []string{"mlx5-odp/implicit-length"}, cond: "!d.umr_can_load_pas(imr_mtt_size)"},
+		{rules: []string{"mlx5-odp/implicit-length"}, cond: "!d.umr_can_load_pas(IMR_MTT_SIZE)"},
 		{calls: []string{"core.AllocUmemODPImplicit"}, binds: []string{"access", "access"}},
-		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "mkc_access_mode_ksm", "entries", "imr_ksm_entries", "access", "access"}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "imr_ksm_entries", "page_shift", "imr_mtt_shift", "flags", "upd_xlt_indirect | upd_xlt_zap | upd_xlt_enable"}},
+		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "MKC_ACCESS_MODE_KSM", "entries", "IMR_KSM_ENTRIES", "access", "access"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "IMR_KSM_ENTRIES", "page_shift", "IMR_MTT_SHIFT", "flags", "UPD_XLT_INDIRECT | UPD_XLT_ZAP | UPD_XLT_ENABLE"}},
 	}},
 	"(*drivers/mlx5.Device).allocKernelBfreg": {enter: "mlx5_alloc_bfreg", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).create"}, binds: []string{"opcode", "MLX5_CMD_OP_ALLOC_UAR", "uid", "0"}},
@@ -506,9 +506,9 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-mw/request-fault"}, cond: "!udata.copy_from(buf)", defs: []string{"buf", "bytes(req)"}},
 		{rules: []string{"mlx5-mw/reserved"}, cond: "req.comp_mask != 0 || req.reserved1 != 0 || req.reserved2 != 0"},
 		{rules: []string{"mlx5-mw/tail"}, cond: "udata.in_len > n && !udata.is_cleared(n, udata.in_len - n)", defs: []string{"n", "len(buf)", "buf", "bytes(req)"}},
-		{rules: []string{"mlx5-mw/no-memory"}, cond: "t.fail(alloc, \"create_mkey_in\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-mw/no-memory"}, cond: "t.fail(ALLOC, \"create_mkey_in\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createMWKey"}, binds: []string{"entries", "mw_entries(req.num_klms)"}},
-		{rules: []string{"mlx5-mw/response-fault"}, cond: "n > 0 && !udata.copy_to(resp)", defs: []string{"n", "min(udata.out_len, mw_resp_size)", "resp", "make(?, mw_resp_size)"}},
+		{rules: []string{"mlx5-mw/response-fault"}, cond: "n > 0 && !udata.copy_to(resp)", defs: []string{"n", "min(udata.out_len, MW_RESP_SIZE)", "resp", "make(?, MW_RESP_SIZE)"}},
 	}},
 	"(*drivers/mlx5.Device).allocPD": {enter: "mlx5_ib_alloc_pd", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
@@ -518,16 +518,16 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).allocUcontext": {enter: "mlx5_ib_alloc_ucontext", body: []node{
 		{rules: []string{"mlx5-ucontext/inactive"}, cond: "!active.load()"},
 		{arms: []arm{
-			{cond: "udata.in_len == mlx5_alloc_ucontext_req_size", ends: false, body: []node{}},
-			{cond: "udata.in_len >= min_request_v2", ends: false, body: []node{}},
-			{cond: "!(udata.in_len == mlx5_alloc_ucontext_req_size || udata.in_len >= min_request_v2)", ends: true, body: []node{
-				{rules: []string{"mlx5-ucontext/request-size"}, cond: "!(udata.in_len == mlx5_alloc_ucontext_req_size || udata.in_len >= min_request_v2)"},
+			{cond: "udata.in_len == MLX5_ALLOC_UCONTEXT_REQ_SIZE", ends: false, body: []node{}},
+			{cond: "udata.in_len >= MIN_REQUEST_V2", ends: false, body: []node{}},
+			{cond: "!(udata.in_len == MLX5_ALLOC_UCONTEXT_REQ_SIZE || udata.in_len >= MIN_REQUEST_V2)", ends: true, body: []node{
+				{rules: []string{"mlx5-ucontext/request-size"}, cond: "!(udata.in_len == MLX5_ALLOC_UCONTEXT_REQ_SIZE || udata.in_len >= MIN_REQUEST_V2)"},
 			}},
 		}},
 		{rules: []string{"mlx5-ucontext/request-fault"}, cond: "!udata.copy_from(bytes(req))", defs: []string{"req", "c.req", "c", "{}"}},
 		{rules: []string{"mlx5-ucontext/flags"}, cond: "req.flags & ~MLX5_IB_ALLOC_UCTX_DEVX != 0", defs: []string{"req", "c.req", "c", "{}"}},
 		{rules: []string{"mlx5-ucontext/reserved"}, cond: "req.comp_mask != 0 || req.reserved0 != 0 || req.reserved1 != 0 || req.reserved2 != 0", defs: []string{"req", "c.req", "c", "{}"}},
-		{rules: []string{"mlx5-ucontext/low-latency"}, cond: "req.num_low_latency_bfregs > req.total_num_bfregs - 1", defs: []string{"req", "c.req", "c", "{}", "req.total_num_bfregs", "(req.total_num_bfregs + non_fp_bfregs_per_uar - 1) & ~(non_fp_bfregs_per_uar - 1)"}},
+		{rules: []string{"mlx5-ucontext/low-latency"}, cond: "req.num_low_latency_bfregs > req.total_num_bfregs - 1", defs: []string{"req", "c.req", "c", "{}", "req.total_num_bfregs", "(req.total_num_bfregs + NON_FP_BFREGS_PER_UAR - 1) & ~(NON_FP_BFREGS_PER_UAR - 1)"}},
 		{arms: []arm{
 			{cond: "req.flags & MLX5_IB_ALLOC_UCTX_DEVX != 0", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).devxCreate"}},
@@ -554,15 +554,15 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).calcTotalBfregs": {enter: "calc_total_bfregs", body: []node{
 		{rules: []string{"mlx5-ucontext/no-bfregs"}, cond: "req.total_num_bfregs == 0"},
-		{rules: []string{"mlx5-ucontext/many-bfregs"}, cond: "req.total_num_bfregs > max_bfregs"},
-		{rules: []string{"mlx5-ucontext/low-latency-rounded"}, cond: "req.num_low_latency_bfregs > req.total_num_bfregs - 1", defs: []string{"req.total_num_bfregs", "uint32(align_up(req.total_num_bfregs, per_page))", "per_page", "d.uars_per_sys_page(b.lib_uar4_k) * non_fp_bfregs_per_uar"}},
+		{rules: []string{"mlx5-ucontext/many-bfregs"}, cond: "req.total_num_bfregs > MAX_BFREGS"},
+		{rules: []string{"mlx5-ucontext/low-latency-rounded"}, cond: "req.num_low_latency_bfregs > req.total_num_bfregs - 1", defs: []string{"req.total_num_bfregs", "uint32(align_up(req.total_num_bfregs, per_page))", "per_page", "d.uars_per_sys_page(b.lib_uar4_k) * NON_FP_BFREGS_PER_UAR"}},
 	}},
 	"(*drivers/mlx5.Device).checkQPStep": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "q.flags & IB_QP_CREATE_SOURCE_QPN != 0", ends: false, body: []node{
 				{rules: []string{"mlx5-modify-qp/underlay"}, cond: "s.mask & ~(IB_QP_STATE | IB_QP_CUR_STATE) != 0"},
 			}},
-			{cond: "q.typ == qpt_dci", ends: false, body: []node{
+			{cond: "q.typ == QPT_DCI", ends: false, body: []node{
 				{rules: []string{"mlx5-modify-qp/step"}, cond: "!s.dci_is_ok()"},
 			}},
 			{cond: "!modify_qp_is_ok(s.cur, s.next, uint8(q.typ), s.mask)", ends: true, body: []node{
@@ -583,7 +583,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).cmdCreateSRQ": {enter: "mlx5_cmd_create_srq", body: []node{
 		{rules: []string{"mlx5-srq/buffer-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "umem.find_best_wq_pgoff(c.wq)", "c", "srq_commands[in.typ]"}},
-		{rules: []string{"mlx5-srq/no-memory"}, cond: "t.fail(alloc, \"create_srq_in\")"},
+		{rules: []string{"mlx5-srq/no-memory"}, cond: "t.fail(ALLOC, \"create_srq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).cmdDeallocPD": {enter: "mlx5_cmd_dealloc_pd", body: []node{
@@ -633,9 +633,9 @@ var functions = map[string]*function{
 		}},
 		{loop: []node{
 			{arms: []arm{
-				{cond: "dest.sw_action & flow_action_fwd_next_ns != 0 && table.ns == to.ns", ends: true, body: []node{}},
+				{cond: "dest.sw_action & FLOW_ACTION_FWD_NEXT_NS != 0 && table.ns == to.ns", ends: true, body: []node{}},
 			}},
-			{calls: []string{"(*drivers/mlx5.Device).updateFTE"}, binds: []string{"mask", "fte_modify_dests"}},
+			{calls: []string{"(*drivers/mlx5.Device).updateFTE"}, binds: []string{"mask", "FTE_MODIFY_DESTS"}},
 		}},
 	}},
 	"(*drivers/mlx5.Device).coreCreateCQ": {enter: "mlx5_core_create_cq", body: []node{
@@ -651,23 +651,23 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).createAnchorRes": {enter: "steering_anchor_create_res", body: []node{
 		{arms: []arm{
 			{cond: "a.is_made", ends: true, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "anchor_goto"}},
+				{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "ANCHOR_GOTO"}},
 			}},
 		}, defs: []string{"a", "p.anchor"}},
-		{rules: []string{"mlx5-flow/table-size"}, cond: "size == 0", defs: []string{"size", "pool.get(caps.pow2(ns.log_max_size), num_anchor_rules)"}},
-		{calls: []string{"(*drivers/mlx5.Device).createFlowTable"}, binds: []string{"uid", "MLX5_SHARED_RESOURCE_UID", "level", "anchor_level", "log_size", "(len32(size) - 1)"}, defs: []string{"size", "pool.get(caps.pow2(ns.log_max_size), num_anchor_rules)"}},
+		{rules: []string{"mlx5-flow/table-size"}, cond: "size == 0", defs: []string{"size", "pool.get(caps.pow2(ns.log_max_size), NUM_ANCHOR_RULES)"}},
+		{calls: []string{"(*drivers/mlx5.Device).createFlowTable"}, binds: []string{"uid", "MLX5_SHARED_RESOURCE_UID", "level", "ANCHOR_LEVEL", "log_size", "(len32(size) - 1)"}, defs: []string{"size", "pool.get(caps.pow2(ns.log_max_size), NUM_ANCHOR_RULES)"}},
 		{loop: []node{
 			{calls: []string{"(*drivers/mlx5.Device).createFlowGroup"}},
 		}},
-		{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "anchor_drop"}},
-		{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "anchor_goto"}},
+		{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "ANCHOR_DROP"}},
+		{calls: []string{"(*drivers/mlx5.Device).setAnchorRule"}, binds: []string{"i", "ANCHOR_GOTO"}},
 	}},
 	"(*drivers/mlx5.Device).createAnyQP": {enter: "create_qp", body: []node{
 		{arms: []arm{
 			{cond: "p.is_rss()", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).createRSSRawQPTIR"}},
 			}},
-			{cond: "q.typ == qpt_dct", ends: true, body: []node{
+			{cond: "q.typ == QPT_DCT", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).createDCT"}},
 			}},
 			{cond: "q.typ == IB_QPT_XRC_TGT", ends: true, body: []node{
@@ -677,7 +677,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createUserQP"}},
 	}},
 	"(*drivers/mlx5.Device).createAsyncEQ": {enter: "create_async_eqs", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "cfg.event_eq_size", "vecidx", "irq_ctrl"}},
+		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "cfg.event_eq_size", "vecidx", "IRQ_CTRL"}},
 	}},
 	"(*drivers/mlx5.Device).createAutoGroup": {enter: "alloc_auto_flow_group", body: []node{
 		{rules: []string{"mlx5-flow/full"}, cond: "start + size > ft.max_fte", defs: []string{"start", "g.start + g.max", "size", "max(size, 1)"}},
@@ -692,19 +692,19 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
 	}},
 	"(*drivers/mlx5.Device).createCQUser": {enter: "create_cq_user", body: []node{
-		{rules: []string{"mlx5-cq/request-size"}, cond: "n < create_cq_flags_offset", defs: []string{"n", "min(udata.in_len, mlx5_create_cq_size)", "udata", "attrs.udata()"}},
+		{rules: []string{"mlx5-cq/request-size"}, cond: "n < CREATE_CQ_FLAGS_OFFSET", defs: []string{"n", "min(udata.in_len, MLX5_CREATE_CQ_SIZE)", "udata", "attrs.udata()"}},
 		{rules: []string{"mlx5-cq/request-fault"}, cond: "!udata.copy_from(bytes(ucmd))", defs: []string{"udata", "attrs.udata()", "ucmd", "c.ucmd"}},
 		{rules: []string{"mlx5-cq/flags"}, cond: "ucmd.flags & ~(MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD | MLX5_IB_CREATE_CQ_FLAGS_UAR_PAGE_INDEX | MLX5_IB_CREATE_CQ_FLAGS_REAL_TIME_TS) != 0", defs: []string{"ucmd", "c.ucmd"}},
 		{rules: []string{"mlx5-cq/cqe-size"}, cond: "ucmd.cqe_size != 64 && ucmd.cqe_size != 128 || ucmd.reserved0 != 0 || ucmd.reserved1 != 0", defs: []string{"ucmd", "c.ucmd"}},
-		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.buf_addr", "size", "entries * ucmd.cqe_size", "access", "access_local_write"}, defs: []string{"ucmd", "c.ucmd"}},
+		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.buf_addr", "size", "entries * ucmd.cqe_size", "access", "ACCESS_LOCAL_WRITE"}, defs: []string{"ucmd", "c.ucmd"}},
 		{rules: []string{"mlx5-cq/buffer-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "buf.find_best_cq_pgoff()"}},
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
 		{calls: []string{"(*drivers/mlx5.ucontext).mapDBUser"}, binds: []string{"virt", "ucmd.db_addr"}, defs: []string{"ucmd", "c.ucmd"}},
-		{rules: []string{"mlx5-cq/no-memory"}, cond: "t.fail(alloc, \"create_cq_in\")", defs: []string{"t", "task.trace", "task", "attrs.task()"}},
+		{rules: []string{"mlx5-cq/no-memory"}, cond: "t.fail(ALLOC, \"create_cq_in\")", defs: []string{"t", "task.trace", "task", "attrs.task()"}},
 		{calls: []string{"(*drivers/mlx5.cq).fillContext"}},
 	}},
 	"(*drivers/mlx5.Device).createCacheMkey": {enter: "mlx5_mr_cache_alloc", body: []node{
-		{rules: []string{"mlx5-mr/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_mr\") || t.fail(alloc, \"create_mkey_in\")"},
+		{rules: []string{"mlx5-mr/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_mr\") || t.fail(ALLOC, \"create_mkey_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).createChainedTable": {enter: "__mlx5_create_flow_table", body: []node{
@@ -713,17 +713,17 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).connect"}},
 	}},
 	"(*drivers/mlx5.Device).createCompEQ": {enter: "create_comp_eq", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "cfg.ioeq_size", "vecidx", "vector + irq_comp_base"}},
+		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "cfg.ioeq_size", "vecidx", "vector + IRQ_COMP_BASE"}},
 	}},
 	"(*drivers/mlx5.Device).createDCT": {enter: "create_dct", body: []node{
-		{rules: []string{"mlx5-qp/dct-no-memory"}, cond: "t.fail(alloc, \"create_dct_in\")"},
+		{rules: []string{"mlx5-qp/dct-no-memory"}, cond: "t.fail(ALLOC, \"create_dct_in\")"},
 	}},
 	"(*drivers/mlx5.Device).createFlow": {enter: "mlx5_ib_create_flow", body: []node{
 		{calls: []string{"drivers/mlx5.readCreateFlow"}},
-		{rules: []string{"mlx5-flow/priority"}, cond: "attr.priority >= num_flow_prios"},
+		{rules: []string{"mlx5-flow/priority"}, cond: "attr.priority >= NUM_FLOW_PRIOS"},
 		{rules: []string{"mlx5-flow/flags"}, cond: "attr.flags & ~(IB_FLOW_ATTR_FLAGS_DONT_TRAP | IB_FLOW_ATTR_FLAGS_EGRESS) != 0"},
 		{rules: []string{"mlx5-flow/egress-default"}, cond: "egress && (attr.type_ == IB_FLOW_ATTR_ALL_DEFAULT || attr.type_ == IB_FLOW_ATTR_MC_DEFAULT)", defs: []string{"egress", "attr.flags & IB_FLOW_ATTR_FLAGS_EGRESS != 0"}},
-		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(alloc, \"mlx5_flow_destination\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_destination\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).getFlowTable"}, binds: []string{"tx", "egress"}, defs: []string{"egress", "attr.flags & IB_FLOW_ATTR_FLAGS_EGRESS != 0"}},
 		{arms: []arm{
 			{cond: "attr.type_ == IB_FLOW_ATTR_SNIFFER", ends: false, body: []node{
@@ -748,12 +748,12 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).createFlowRule": {enter: "_create_flow_rule", body: []node{
 		{rules: []string{"mlx5-flow/ether-type"}, cond: "!d.is_valid_ethertype(attr, false) || !d.is_valid_ethertype(attr, true)"},
-		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_handler\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_handler\")", defs: []string{"t", "udata.trace()"}},
 		{loop: []node{
 			{calls: []string{"(*drivers/mlx5.Device).parseFlowAttr"}, binds: []string{"prev", "prev"}},
 		}},
 		{arms: []arm{
-			{cond: "act.action & flow_action_count != 0", ends: false, body: []node{
+			{cond: "act.action & FLOW_ACTION_COUNT != 0", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).flowCountersSetData"}},
 			}},
 		}},
@@ -780,7 +780,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).createMapEQ": {enter: "create_map_eq", body: []node{
-		{rules: []string{"mlx5-eq/no-memory"}, cond: "t.fail(alloc, \"mlx5_frag_buf\")"},
+		{rules: []string{"mlx5-eq/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_frag_buf\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).createMkey": {enter: "mlx5_ib_create_mkey", body: []node{
@@ -806,7 +806,7 @@ var functions = map[string]*function{
 				{arms: []arm{
 					{cond: "!udata.copy_to(resp)", ends: true, body: []node{
 						{arms: []arm{
-							{cond: "q.typ != qpt_dct", ends: false, body: []node{
+							{cond: "q.typ != QPT_DCT", ends: false, body: []node{
 								{calls: []string{"(*drivers/mlx5.Device).destroyQPCommon"}},
 							}},
 						}, defs: []string{"q", "{}"}},
@@ -819,7 +819,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).createRQ": {enter: "create_rq", body: []node{
 		{rules: []string{"attr/absent"}, cond: "attr.cq == nil"},
 		{calls: []string{"(drivers/mlx5.tsCaps).of"}},
-		{rules: []string{"mlx5-wq/command-no-memory"}, cond: "t.fail(alloc, \"create_rq_in\")"},
+		{rules: []string{"mlx5-wq/command-no-memory"}, cond: "t.fail(ALLOC, \"create_rq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).setRQFlags"}, binds: []string{"flags", "attr.create_flags"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 		{arms: []arm{
@@ -831,9 +831,9 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).createRSSRawQPTIR": {enter: "create_rss_raw_qp_tir", body: []node{
 		{rules: []string{"mlx5-qp/rss-comp-mask"}, cond: "ucmd.comp_mask != 0", defs: []string{"ucmd", "p.rss"}},
 		{rules: []string{"mlx5-qp/rss-inner"}, cond: "inner && ucmd.flags & MLX5_QP_FLAG_TUNNEL_OFFLOADS == 0", defs: []string{"inner", "ucmd.rx_hash_fields_mask & MLX5_RX_HASH_INNER != 0", "ucmd", "p.rss"}},
-		{rules: []string{"mlx5-qp/rss-no-memory"}, cond: "t.fail(alloc, \"create_tir_in\")"},
+		{rules: []string{"mlx5-qp/rss-no-memory"}, cond: "t.fail(ALLOC, \"create_tir_in\")"},
 		{rules: []string{"mlx5-qp/rss-function"}, cond: "ucmd.rx_hash_function != MLX5_RX_HASH_FUNC_TOEPLITZ", defs: []string{"ucmd", "p.rss"}},
-		{rules: []string{"mlx5-qp/rss-key"}, cond: "ucmd.rx_key_len != rx_hash_key_size", defs: []string{"ucmd", "p.rss"}},
+		{rules: []string{"mlx5-qp/rss-key"}, cond: "ucmd.rx_key_len != RX_HASH_KEY_SIZE", defs: []string{"ucmd", "p.rss"}},
 		{rules: []string{"mlx5-qp/rss-no-fields"}, cond: "ucmd.rx_hash_fields_mask == 0 && rwq_ind_table.log_size != 0", defs: []string{"ucmd", "p.rss"}},
 		{calls: []string{"drivers/mlx5.hashFields"}, binds: []string{"mask", "ucmd.rx_hash_fields_mask"}, defs: []string{"ucmd", "p.rss"}},
 		{calls: []string{"(*drivers/mlx5.Device).createTIR"}, binds: []string{"tell", "c.devx_uid != 0"}},
@@ -841,13 +841,13 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).createRWQIndTable": {enter: "mlx5_ib_create_rwq_ind_table", body: []node{
 		{rules: []string{"mlx5-rqt/request"}, cond: "udata.in_len > 0 && !udata.is_cleared(0, udata.in_len)"},
 		{rules: []string{"mlx5-rqt/size"}, cond: "attr.log_size > caps.get(log_max_rqt_size)"},
-		{rules: []string{"mlx5-rqt/response-size"}, cond: "udata.out_len != 0 && udata.out_len < wq_resp_size"},
-		{rules: []string{"mlx5-rqt/no-memory"}, cond: "t.fail(alloc, \"create_rqt_in\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-rqt/response-size"}, cond: "udata.out_len != 0 && udata.out_len < WQ_RESP_SIZE"},
+		{rules: []string{"mlx5-rqt/no-memory"}, cond: "t.fail(ALLOC, \"create_rqt_in\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 		{rules: []string{"mlx5-rqt/response-fault"}, cond: "!answer_length(udata)"},
 	}},
 	"(*drivers/mlx5.Device).createRawFlowRule": {enter: "_create_raw_flow_rule", body: []node{
-		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_handler\")"},
+		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_handler\")"},
 		{calls: []string{"(*drivers/mlx5.Device).addFlowRules"}},
 	}},
 	"(*drivers/mlx5.Device).createRawPacketQP": {enter: "create_raw_packet_qp", body: []node{
@@ -868,7 +868,7 @@ var functions = map[string]*function{
 		{calls: []string{"(drivers/mlx5.tsCaps).of"}},
 		{rules: []string{"mlx5-qp/raw-recv-no-buffer"}, cond: "umem.umem == nil"},
 		{rules: []string{"mlx5-qp/raw-recv-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "umem.find_best_wq_pgoff(rq_wq)"}},
-		{rules: []string{"mlx5-qp/raw-recv-no-memory"}, cond: "t.fail(alloc, \"create_rq_in\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-qp/raw-recv-no-memory"}, cond: "t.fail(ALLOC, \"create_rq_in\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).createRawReceiver": {enter: "", body: []node{
@@ -879,11 +879,11 @@ var functions = map[string]*function{
 		{calls: []string{"(drivers/mlx5.tsCaps).of"}},
 		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.sq_buf_addr", "size", "size", "access", "0"}},
 		{rules: []string{"mlx5-qp/raw-send-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "sq_umem.find_best_wq_pgoff(sq_wq)"}},
-		{rules: []string{"mlx5-qp/raw-send-no-memory"}, cond: "t.fail(alloc, \"create_sq_in\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
+		{rules: []string{"mlx5-qp/raw-send-no-memory"}, cond: "t.fail(ALLOC, \"create_sq_in\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).createRawTIR": {enter: "create_raw_packet_qp_tir", body: []node{
-		{rules: []string{"mlx5-qp/raw-tir-no-memory"}, cond: "t.fail(alloc, \"create_tir_in\")"},
+		{rules: []string{"mlx5-qp/raw-tir-no-memory"}, cond: "t.fail(ALLOC, \"create_tir_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).createTIR"}, binds: []string{"tell", "q.uid != 0"}},
 	}},
 	"(*drivers/mlx5.Device).createRawTIS": {enter: "create_raw_packet_qp_tis", body: []node{
@@ -900,15 +900,15 @@ var functions = map[string]*function{
 		}, defs: []string{"with_umr", "d.umr_can_load_pas(u.length)"}},
 		{arms: []arm{
 			{cond: "with_umr", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "upd_xlt_enable"}},
+				{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "UPD_XLT_ENABLE"}},
 			}},
 		}, defs: []string{"with_umr", "d.umr_can_load_pas(u.length)"}},
 	}},
 	"(*drivers/mlx5.Device).createSRQ": {enter: "mlx5_ib_create_srq", body: []node{
 		{rules: []string{"mlx5-srq/type"}, cond: "attr.type_ >= len(srq_commands)"},
-		{rules: []string{"mlx5-srq/size"}, cond: "attr.max_wr >= caps.pow2(log_max_srq_sz) || attr.max_sge > max_sge", defs: []string{"max_sge", "caps.get(max_wqe_sz_rq) / data_seg_size"}},
+		{rules: []string{"mlx5-srq/size"}, cond: "attr.max_wr >= caps.pow2(log_max_srq_sz) || attr.max_sge > max_sge", defs: []string{"max_sge", "caps.get(max_wqe_sz_rq) / DATA_SEG_SIZE"}},
 		{calls: []string{"(*drivers/mlx5.Device).devResCQInit"}},
-		{calls: []string{"(*drivers/mlx5.Device).createSRQUser"}, binds: []string{"size", "q.max * stride"}, defs: []string{"q", "{}", "stride", "max(min_srqwqe_size, round_up_pow2(srq_next_seg_size + q.max_gs * data_seg_size))"}},
+		{calls: []string{"(*drivers/mlx5.Device).createSRQUser"}, binds: []string{"size", "q.max * stride"}, defs: []string{"q", "{}", "stride", "max(MIN_SRQWQE_SIZE, round_up_pow2(SRQ_NEXT_SEG_SIZE + q.max_gs * DATA_SEG_SIZE))"}},
 		{calls: []string{"(*drivers/mlx5.Device).finishCreateSRQ"}},
 	}},
 	"(*drivers/mlx5.Device).createSRQUser": {enter: "create_srq_user", body: []node{
@@ -917,8 +917,8 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-srq/tail"}, cond: "udata.in_len > n && !udata.is_cleared(n, udata.in_len - n)", defs: []string{"n", "len(buf)", "buf", "bytes(ucmd)"}},
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
 		{arms: []arm{
-			{cond: "in.typ != srqt_basic", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.ucontext).userIndex"}, binds: []string{"uidx", "ucmd.uidx", "has", "udata.in_len >= uidx_end"}},
+			{cond: "in.typ != SRQT_BASIC", ends: false, body: []node{
+				{calls: []string{"(*drivers/mlx5.ucontext).userIndex"}, binds: []string{"uidx", "ucmd.uidx", "has", "udata.in_len >= UIDX_END"}},
 				{rules: []string{"mlx5-srq/user-index"}, cond: ""},
 			}},
 		}},
@@ -934,9 +934,9 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).createUserAH": {enter: "mlx5_ib_create_ah", body: []node{
 		{arms: []arm{
-			{cond: "ib.link_layer == link_layer_ethernet", ends: false, body: []node{
+			{cond: "ib.link_layer == LINK_LAYER_ETHERNET", ends: false, body: []node{
 				{rules: []string{"mlx5-ah/not-global"}, cond: "!attr.is_global"},
-				{rules: []string{"mlx5-ah/response-size"}, cond: "udata.out_len < ah_resp_size"},
+				{rules: []string{"mlx5-ah/response-size"}, cond: "udata.out_len < AH_RESP_SIZE"},
 				{rules: []string{"mlx5-ah/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "{}"}},
 			}},
 		}},
@@ -947,7 +947,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "start == 0 && length == 1 << 64 - 1", ends: true, body: []node{
 				{rules: []string{"mlx5-mr/odp-implicit-iova"}, cond: "iova != 0"},
-				{rules: []string{"mlx5-mr/odp-implicit"}, cond: "odp_caps.general & odp_support_implicit == 0"},
+				{rules: []string{"mlx5-mr/odp-implicit"}, cond: "odp_caps.general & ODP_SUPPORT_IMPLICIT == 0"},
 				{calls: []string{"(*drivers/mlx5.Device).allocImplicitMR"}, binds: []string{"access", "access"}},
 			}},
 		}},
@@ -955,14 +955,14 @@ var functions = map[string]*function{
 		{calls: []string{"core.GetUmemODP"}, binds: []string{"addr", "start", "size", "length", "access", "access"}},
 		{calls: []string{"(*drivers/mlx5.Device).invalidateRange"}},
 		{calls: []string{"(*drivers/mlx5.Device).allocCacheableMR"}, binds: []string{"length", "length", "iova", "iova", "access", "access", "page_size", "mkc_page_sizes() & (1 << odp.page_shift())"}, defs: []string{"odp", "get_umem_odp(d.ib, d.bus, start, length, access, d.invalidate_range)"}},
-		{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "start", "n", "length", "flags", "pf_snapshot | pf_enable"}},
+		{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "start", "n", "length", "flags", "PF_SNAPSHOT | PF_ENABLE"}},
 	}},
-	"(*drivers/mlx5.Device).createUserQP": {enter: "*", body: []node{
+	"(*drivers/mlx5.Device).createUserQP": {enter: "create_user_qp|create_dci", body: []node{
 		{calls: []string{"(*drivers/mlx5.qp).setRQSize"}},
 		{rules: []string{"mlx5-qp/recv-queue"}, cond: "int32(ucmd.rqwqe_shift) != rq.shift || int32(ucmd.rqwqe_count) != rq.count"},
 		{rules: []string{"mlx5-qp/send-size"}, cond: "ucmd.sqwqe_count > caps.pow2(log_max_qp_sz)"},
 		{arms: []arm{
-			{cond: "attr.type_ != IB_QPT_RAW_PACKET || q.typ == qpt_dci", ends: false, body: []node{
+			{cond: "attr.type_ != IB_QPT_RAW_PACKET || q.typ == QPT_DCI", ends: false, body: []node{
 				{calls: []string{"(drivers/mlx5.tsCaps).ofQP"}},
 			}},
 		}},
@@ -984,16 +984,16 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.ucontext).mapDBUser"}, binds: []string{"virt", "ucmd.db_addr"}},
 	}},
 	"(*drivers/mlx5.Device).createWQ": {enter: "mlx5_ib_create_wq", body: []node{
-		{rules: []string{"mlx5-wq/response-size"}, cond: "udata.out_len != 0 && udata.out_len < wq_resp_size"},
-		{rules: []string{"mlx5-wq/privilege"}, cond: "attr.create_flags & IB_UVERBS_WQ_FLAGS_DELAY_DROP != 0 && !task.capable(cap_sys_raw_io)", defs: []string{"task", "udata.task()"}},
-		{rules: []string{"mlx5-wq/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_rwq\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
+		{rules: []string{"mlx5-wq/response-size"}, cond: "udata.out_len != 0 && udata.out_len < WQ_RESP_SIZE"},
+		{rules: []string{"mlx5-wq/privilege"}, cond: "attr.create_flags & IB_UVERBS_WQ_FLAGS_DELAY_DROP != 0 && !task.capable(CAP_SYS_RAW_IO)", defs: []string{"task", "udata.task()"}},
+		{rules: []string{"mlx5-wq/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_rwq\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
 		{calls: []string{"(*drivers/mlx5.Device).prepareUserRQ"}},
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
 		{calls: []string{"(*drivers/mlx5.Device).createRQ"}},
 		{rules: []string{"mlx5-wq/response-fault"}, cond: "!answer_length(udata)"},
 	}},
 	"(*drivers/mlx5.Device).createXRCTgtQP": {enter: "create_xrc_tgt_qp", body: []node{
-		{rules: []string{"mlx5-qp/command-no-memory"}, cond: "t.fail(alloc, \"create_qp_in\")"},
+		{rules: []string{"mlx5-qp/command-no-memory"}, cond: "t.fail(ALLOC, \"create_qp_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).deallocDM": {enter: "mlx5_ib_dealloc_dm", body: []node{
@@ -1136,7 +1136,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).destroyQP": {enter: "mlx5_ib_destroy_qp", body: []node{
 		{arms: []arm{
-			{cond: "q.typ == qpt_dct", ends: true, body: []node{
+			{cond: "q.typ == QPT_DCT", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).destroyDCT"}},
 			}},
 		}, defs: []string{"q", "to_qp(ib)"}},
@@ -1247,8 +1247,8 @@ var functions = map[string]*function{
 			{cond: "r.s1 != nil", ends: true, body: []node{}},
 		}, defs: []string{"r", "d.devr"}},
 		{calls: []string{"(*drivers/mlx5.Device).devResCQInit"}},
-		{calls: []string{"(*drivers/mlx5.Device).createKernelSRQ"}, binds: []string{"typ", "srqt_xrc"}},
-		{calls: []string{"(*drivers/mlx5.Device).createKernelSRQ"}, binds: []string{"typ", "srqt_basic"}},
+		{calls: []string{"(*drivers/mlx5.Device).createKernelSRQ"}, binds: []string{"typ", "SRQT_XRC"}},
+		{calls: []string{"(*drivers/mlx5.Device).createKernelSRQ"}, binds: []string{"typ", "SRQT_BASIC"}},
 	}},
 	"(*drivers/mlx5.Device).devxCleanup": {enter: "mlx5_ib_devx_cleanup", body: []node{
 		{arms: []arm{
@@ -1284,10 +1284,10 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "!u.is_mapped() || r == nil", ends: true, body: []node{}},
 		}, defs: []string{"r", "u.private"}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "upd_xlt_zap"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "UPD_XLT_ZAP"}},
 	}},
 	"(*drivers/mlx5.Device).doQPStep": {enter: "__mlx5_ib_modify_qp", body: []node{
-		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(alloc, \"qpc\")"},
+		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(ALLOC, \"qpc\")"},
 		{calls: []string{"(*drivers/mlx5.Device).setStepQPC"}},
 		{rules: []string{"mlx5-modify-qp/transition"}, cond: "op == 0", defs: []string{"op", "qp_commands[s.cur][s.next]"}},
 		{arms: []arm{
@@ -1303,9 +1303,9 @@ var functions = map[string]*function{
 		}, defs: []string{"op", "qp_commands[s.cur][s.next]"}},
 	}},
 	"(*drivers/mlx5.Device).eventList": {enter: "", body: []node{
-		{calls: []string{"(*kernel.Bundle).ArraySize"}, binds: []string{"id", "attr", "size", "size"}},
-		{rules: []string{"mlx5-devx/subscribe-count"}, cond: "n > max_num_events", defs: []string{"n", "b.array_size(attr, size)"}},
-		{calls: []string{"(*kernel.Bundle).Bytes"}, binds: []string{"id", "attr"}},
+		{calls: []string{"(*kernel.Bundle).ArraySize"}, binds: []string{"id", "ATTR", "size", "SIZE"}},
+		{rules: []string{"mlx5-devx/subscribe-count"}, cond: "n > MAX_NUM_EVENTS", defs: []string{"n", "b.array_size(ATTR, SIZE)"}},
+		{calls: []string{"(*kernel.Bundle).Bytes"}, binds: []string{"id", "ATTR"}},
 		{loop: []node{
 			{rules: []string{"mlx5-devx/subscribe-type"}, cond: "!d.is_valid_event(events[i], of_object)", defs: []string{"events", "make(?, n)"}},
 		}},
@@ -1325,7 +1325,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).finishCreateSRQ": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "attr.type_ == srqt_tm", ends: false, body: []node{
+			{cond: "attr.type_ == SRQT_TM", ends: false, body: []node{
 				{rules: []string{"mlx5-srq/tags"}, cond: "in.log_tag_list > caps.get(log_tag_matching_list_sz)", defs: []string{"in.log_tag_list", "len32(attr.max_num_tags)"}},
 			}},
 		}},
@@ -1335,8 +1335,8 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).flowCountersSetData": {enter: "mlx5_ib_flow_counters_set_data", body: []node{
 		{arms: []arm{
 			{cond: "given", ends: false, body: []node{
-				{rules: []string{"mlx5-counters/many"}, cond: "n > max_counters", defs: []string{"n", "data.ncounters"}},
-				{rules: []string{"mlx5-counters/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_counters_desc\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
+				{rules: []string{"mlx5-counters/many"}, cond: "n > MAX_COUNTERS", defs: []string{"n", "data.ncounters"}},
+				{rules: []string{"mlx5-counters/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_counters_desc\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
 				{rules: []string{"mlx5-counters/fault"}, cond: "!copy_from_user(task.mem, raw, data.counters_data)", defs: []string{"task", "udata.task()", "raw", "make(?, 8 * n)"}},
 			}},
 		}, defs: []string{"given", "ucmd != nil && ucmd.has_data"}},
@@ -1399,32 +1399,32 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).getFlowTableNS": {enter: "_get_flow_table", body: []node{
 		{rules: []string{"mlx5-flow/anchor-no-namespace"}, cond: "ns == nil"},
-		{rules: []string{"mlx5-flow/anchor-priority"}, cond: "priority >= num_flow_prios"},
-		{calls: []string{"(*drivers/mlx5.Device).prioTable"}, binds: []string{"entries", "max_flow_entries", "types", "max_flow_types"}},
+		{rules: []string{"mlx5-flow/anchor-priority"}, cond: "priority >= NUM_FLOW_PRIOS"},
+		{calls: []string{"(*drivers/mlx5.Device).prioTable"}, binds: []string{"entries", "MAX_FLOW_ENTRIES", "types", "MAX_FLOW_TYPES"}},
 	}},
 	"(*drivers/mlx5.Device).ibCreateCQ": {enter: "mlx5_ib_create_cq", body: []node{
 		{rules: []string{"mlx5-cq/entries"}, cond: "n < 0 || n > d.max_cq_size()", defs: []string{"n", "int64(int32(attr.cqe))"}},
-		{rules: []string{"mlx5-cq/create-flags"}, cond: "attr.flags & ~cq_flags_known != 0"},
+		{rules: []string{"mlx5-cq/create-flags"}, cond: "attr.flags & ~CQ_FLAGS_KNOWN != 0"},
 		{rules: []string{"mlx5-cq/entries-rounded"}, cond: "int64(entries) > d.max_cq_size()", defs: []string{"entries", "round_up_pow2(attr.cqe + 1)"}},
 		{calls: []string{"(*drivers/mlx5.Device).createCQUser"}, binds: []string{"entries", "entries"}, defs: []string{"entries", "round_up_pow2(attr.cqe + 1)"}},
 		{calls: []string{"(*drivers/mlx5.Device).finishCreateCQ"}, binds: []string{"entries", "entries"}, defs: []string{"entries", "round_up_pow2(attr.cqe + 1)"}},
 	}},
 	"(*drivers/mlx5.Device).ibRate": {enter: "mlx5r_ib_rate", body: []node{
 		{arms: []arm{
-			{cond: "rate == 0 || rate == rate800_gbps", ends: true, body: []node{}},
+			{cond: "rate == 0 || rate == RATE800_GBPS", ends: true, body: []node{}},
 		}},
-		{rules: []string{"mlx5-ah/rate"}, cond: "rate < rate2_5_gbps || rate > rate800_gbps"},
+		{rules: []string{"mlx5-ah/rate"}, cond: "rate < RATE2_5_GBPS || rate > RATE800_GBPS"},
 	}},
 	"(*drivers/mlx5.Device).implicitGetChild": {enter: "implicit_get_child_mr", body: []node{
-		{calls: []string{"(*core.UmemODP).AllocChild"}, binds: []string{"addr", "i * imr_mtt_size", "size", "imr_mtt_size"}},
+		{calls: []string{"(*core.UmemODP).AllocChild"}, binds: []string{"addr", "i * IMR_MTT_SIZE", "size", "IMR_MTT_SIZE"}},
 		{calls: []string{"(*drivers/mlx5.Device).invalidateRange"}},
-		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "mkc_access_mode_mtt", "entries", "imr_mtt_entries", "access", "imr.access_flags"}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "imr_mtt_entries", "page_shift", "adapter_page_shift", "flags", "upd_xlt_zap | upd_xlt_enable"}},
+		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "MKC_ACCESS_MODE_MTT", "entries", "IMR_MTT_ENTRIES", "access", "imr.access_flags"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "IMR_MTT_ENTRIES", "page_shift", "ADAPTER_PAGE_SHIFT", "flags", "UPD_XLT_ZAP | UPD_XLT_ENABLE"}},
 		{arms: []arm{
 			{cond: "first != r", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).deregRegion"}},
 			}},
-		}, defs: []string{"first", "children.add(i, r)", "r", "d.create_cache_mkey(imr.pd, mkc_access_mode_mtt, imr_mtt_entries, imr.access_flags)"}},
+		}, defs: []string{"first", "children.add(i, r)", "r", "d.create_cache_mkey(imr.pd, MKC_ACCESS_MODE_MTT, IMR_MTT_ENTRIES, imr.access_flags)"}},
 	}},
 	"(*drivers/mlx5.Device).initDCT": {enter: "", body: []node{
 		{rules: []string{"mlx5-modify-dct/mask"}, cond: "mask != IB_QP_STATE | IB_QP_ACCESS_FLAGS | IB_QP_PKEY_INDEX | IB_QP_PORT"},
@@ -1437,7 +1437,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).initDmabufMR": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).odpCreateEQ"}},
-		{calls: []string{"(*drivers/mlx5.Device).pagefaultDmabufMR"}, binds: []string{"n", "ib.length", "flags", "pf_enable"}},
+		{calls: []string{"(*drivers/mlx5.Device).pagefaultDmabufMR"}, binds: []string{"n", "ib.length", "flags", "PF_ENABLE"}},
 	}},
 	"(*drivers/mlx5.Device).initFlowTables": {enter: "create_anchor_flow_table", body: []node{
 		{arms: []arm{
@@ -1462,7 +1462,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).interrupt": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "vector == irq_ctrl", ends: true, body: []node{
+			{cond: "vector == IRQ_CTRL", ends: true, body: []node{
 				{arms: []arm{
 					{cond: "e != nil", ends: false, body: []node{
 						{calls: []string{"(*drivers/mlx5.Device).pfInt"}},
@@ -1475,7 +1475,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "u.n_pages == 0 || r == nil", ends: true, body: []node{}},
 		}, defs: []string{"r", "u.private"}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "first", "n", "n", "page_shift", "0", "flags", "upd_xlt_zap"}, defs: []string{"first", "0"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "first", "n", "n", "page_shift", "0", "flags", "UPD_XLT_ZAP"}, defs: []string{"first", "0"}},
 	}},
 	"(*drivers/mlx5.Device).matchIPv4": {enter: "", body: []node{
 		{rules: []string{"mlx5-flow/ip-fields"}, cond: "!is_zero(s.mask)"},
@@ -1483,7 +1483,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).matchIPv6": {enter: "", body: []node{
 		{rules: []string{"mlx5-flow/ip-fields"}, cond: "!is_zero(s.mask)"},
-		{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "s.mask[ipv6_next_hdr]", "val", "s.value[ipv6_next_hdr]"}},
+		{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "s.mask[IPV6_NEXT_HDR]", "val", "s.value[IPV6_NEXT_HDR]"}},
 	}},
 	"(*drivers/mlx5.Device).matchMPLS": {enter: "", body: []node{
 		{loop: []node{
@@ -1512,24 +1512,24 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.ucontext).mmapOffset"}},
 	}},
 	"(*drivers/mlx5.Device).mmapClockInfoPage": {enter: "mlx5_ib_mmap_clock_info_page", body: []node{
-		{rules: []string{"mlx5-mmap/clock-info-shape"}, cond: "a.len() != page_size || a.flags & VM_SHARED == 0"},
+		{rules: []string{"mlx5-mmap/clock-info-shape"}, cond: "a.len() != PAGE_SIZE || a.flags & VM_SHARED == 0"},
 		{rules: []string{"mlx5-mmap/clock-info-version"}, cond: "mmap_index(a.pgoff) != MLX5_IB_CLOCK_INFO_V1"},
 		{rules: []string{"mlx5-mmap/clock-info-access"}, cond: "a.flags & (VM_WRITE | VM_EXEC) != 0"},
 	}},
 	"(*drivers/mlx5.Device).mmapFree": {enter: "mlx5_ib_mmap_free", body: []node{
 		{arms: []arm{
-			{cond: "e.typ == mmap_type_memic || e.typ == mmap_type_memic_op", ends: false, body: []node{
+			{cond: "e.typ == MMAP_TYPE_MEMIC || e.typ == MMAP_TYPE_MEMIC_OP", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.userMmapEntry).dmMmapFree"}},
 			}},
-			{cond: "e.typ == mmap_type_var", ends: false, body: []node{}},
-			{cond: "e.typ == mmap_type_uarwc || e.typ == mmap_type_uarnc", ends: false, body: []node{
+			{cond: "e.typ == MMAP_TYPE_VAR", ends: false, body: []node{}},
+			{cond: "e.typ == MMAP_TYPE_UARWC || e.typ == MMAP_TYPE_UARNC", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "e.page_idx", "uid", "to_ucontext.devx_uid"}, defs: []string{"e", "entry.driver"}},
 			}},
 		}, defs: []string{"e", "entry.driver"}},
 	}},
 	"(*drivers/mlx5.Device).modifyCQ": {enter: "mlx5_ib_modify_cq", body: []node{
 		{rules: []string{"mlx5-modify-cq/not-supported"}, cond: "!caps.has(cq_moderation)"},
-		{rules: []string{"mlx5-modify-cq/period"}, cond: "period > max_cq_period"},
+		{rules: []string{"mlx5-modify-cq/period"}, cond: "period > MAX_CQ_PERIOD"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).modifyDCT": {enter: "mlx5_ib_modify_dct", body: []node{
@@ -1551,7 +1551,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).modifyHeaderAlloc": {enter: "mlx5_modify_header_alloc", body: []node{
 		{rules: []string{"mlx5-flow/modify-header-no-namespace"}, cond: "tables == nil"},
-		{rules: []string{"mlx5-flow/modify-header-actions"}, cond: "n > caps.get(tables.max_actions)", defs: []string{"n", "(len(actions) / modify_action_size)"}},
+		{rules: []string{"mlx5-flow/modify-header-actions"}, cond: "n > caps.get(tables.max_actions)", defs: []string{"n", "(len(actions) / MODIFY_ACTION_SIZE)"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).modifyQP": {enter: "mlx5_ib_modify_qp", body: []node{
@@ -1562,7 +1562,7 @@ var functions = map[string]*function{
 			}},
 		}},
 		{arms: []arm{
-			{cond: "q.typ == qpt_dct", ends: true, body: []node{
+			{cond: "q.typ == QPT_DCT", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).modifyDCT"}, binds: []string{"mask", "mask"}},
 			}},
 		}, defs: []string{"q", "to_qp(ib)"}},
@@ -1596,11 +1596,11 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/mlx5.Device).modifyRawRQ": {enter: "modify_raw_packet_qp_rq", body: []node{
-		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(alloc, \"modify_rq_in\")"},
+		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(ALLOC, \"modify_rq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).modifyRawSQ": {enter: "modify_raw_packet_qp_sq", body: []node{
-		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(alloc, \"modify_sq_in\")"},
+		{rules: []string{"mlx5-modify-qp/no-memory"}, cond: "t.fail(ALLOC, \"modify_sq_in\")"},
 		{arms: []arm{
 			{cond: "changed", ends: false, body: []node{
 				{arms: []arm{
@@ -1612,7 +1612,7 @@ var functions = map[string]*function{
 		}, defs: []string{"changed", "to != r.pacing", "r", "q.raw"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 		{arms: []arm{
-			{cond: "pacing.rate != 0 && (changed || state != raw_state_rdy)", ends: false, body: []node{
+			{cond: "pacing.rate != 0 && (changed || state != RAW_STATE_RDY)", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).rlRemoveRateRaw"}, binds: []string{"index", "r.pacing_index"}, defs: []string{"r", "q.raw"}},
 			}},
 		}, defs: []string{"changed", "to != r.pacing", "r", "q.raw"}},
@@ -1626,11 +1626,11 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).cmdArmSRQ"}, binds: []string{"lwm", "uint16(attr.limit)"}},
 	}},
 	"(*drivers/mlx5.Device).modifyWQ": {enter: "mlx5_ib_modify_wq", body: []node{
-		{rules: []string{"mlx5-modify-wq/request-size"}, cond: "udata.in_len < modify_wq_size"},
-		{rules: []string{"mlx5-modify-wq/tail"}, cond: "udata.in_len > modify_wq_size && !udata.is_cleared(modify_wq_size, udata.in_len - modify_wq_size)"},
+		{rules: []string{"mlx5-modify-wq/request-size"}, cond: "udata.in_len < MODIFY_WQ_SIZE"},
+		{rules: []string{"mlx5-modify-wq/tail"}, cond: "udata.in_len > MODIFY_WQ_SIZE && !udata.is_cleared(MODIFY_WQ_SIZE, udata.in_len - MODIFY_WQ_SIZE)"},
 		{rules: []string{"mlx5-modify-wq/request-fault"}, cond: "!udata.copy_from(ucmd)"},
 		{rules: []string{"mlx5-modify-wq/reserved"}, cond: "ucmd != {}"},
-		{rules: []string{"mlx5-modify-wq/no-memory"}, cond: "t.fail(alloc, \"modify_rq_in\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-modify-wq/no-memory"}, cond: "t.fail(ALLOC, \"modify_rq_in\")", defs: []string{"t", "udata.trace()"}},
 		{arms: []arm{
 			{cond: "mask & IB_WQ_FLAGS != 0", ends: false, body: []node{
 				{arms: []arm{
@@ -1645,15 +1645,15 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).moveCQ": {enter: "", body: []node{
 		{rules: []string{"mlx5-resize/buffer-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "buf.find_best_cq_pgoff()"}},
-		{rules: []string{"mlx5-resize/no-memory"}, cond: "t.fail(alloc, \"modify_cq_in\")"},
+		{rules: []string{"mlx5-resize/no-memory"}, cond: "t.fail(ALLOC, \"modify_cq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).odpCreateEQ": {enter: "mlx5r_odp_create_eq", body: []node{
-		{rules: []string{"mlx5-odp/unsupported"}, cond: "odp_caps.general & odp_support == 0"},
+		{rules: []string{"mlx5-odp/unsupported"}, cond: "odp_caps.general & ODP_SUPPORT == 0"},
 		{arms: []arm{
 			{cond: "eq.load() != nil", ends: true, body: []node{}},
 		}},
-		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "num_pfeqe", "vecidx", "irq_ctrl"}},
+		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "NUM_PFEQE", "vecidx", "IRQ_CTRL"}},
 	}},
 	"(*drivers/mlx5.Device).odpDestroyEQ": {enter: "", body: []node{
 		{arms: []arm{
@@ -1672,23 +1672,23 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultDmabufMR": {enter: "pagefault_dmabuf_mr", body: []node{
-		{rules: []string{"mlx5-dmabuf/page-size"}, cond: "umem.find_best_pgsz(page_size, ib.iova) == 0"},
+		{rules: []string{"mlx5-dmabuf/page-size"}, cond: "umem.find_best_pgsz(PAGE_SIZE, ib.iova) == 0"},
 		{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "update"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultImplicitMR": {enter: "pagefault_implicit_mr", body: []node{
-		{rules: []string{"mlx5-odp/address"}, cond: "va >= imr_size || imr_size - va < n"},
+		{rules: []string{"mlx5-odp/address"}, cond: "va >= IMR_SIZE || IMR_SIZE - va < n"},
 		{loop: []node{
 			{arms: []arm{
 				{cond: "child == nil", ends: false, body: []node{
-					{calls: []string{"(*drivers/mlx5.Device).implicitGetChild"}, binds: []string{"i", "i"}, defs: []string{"i", "va >> imr_mtt_shift"}},
+					{calls: []string{"(*drivers/mlx5.Device).implicitGetChild"}, binds: []string{"i", "i"}, defs: []string{"i", "va >> IMR_MTT_SHIFT"}},
 				}},
 			}},
-			{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "va", "n", "part", "flags", "flags"}, defs: []string{"part", "min(n, (i + 1) << imr_mtt_shift - va)", "i", "va >> imr_mtt_shift"}},
+			{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "va", "n", "part", "flags", "flags"}, defs: []string{"part", "min(n, (i + 1) << IMR_MTT_SHIFT - va)", "i", "va >> IMR_MTT_SHIFT"}},
 		}},
 		{arms: []arm{
 			{cond: "end == 0", ends: true, body: []node{}},
 		}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "first", "n", "end - first", "page_shift", "0", "flags", "upd_xlt_indirect"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "first", "n", "end - first", "page_shift", "0", "flags", "UPD_XLT_INDIRECT"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultIndirect": {enter: "", body: []node{
 		{rules: []string{"mlx5-odp/indirection"}, cond: "s.depth >= caps.get(max_indirection)"},
@@ -1707,7 +1707,7 @@ var functions = map[string]*function{
 			}},
 		}, defs: []string{"k", "odp_keys.get(s.key)"}},
 		{calls: []string{"(*drivers/mlx5.Device).pagefaultMR"}, binds: []string{"addr", "s.addr", "n", "s.n", "flags", "0"}},
-		{rules: []string{"mlx5-odp/address"}, cond: "pages < whole", defs: []string{"pages", "d.pagefault_mr(k.mr, s.addr, s.n, mapped, 0)", "k", "odp_keys.get(s.key)", "whole", "(align_up(s.addr + s.n, 1 << adapter_page_shift) - s.addr & ~(1 << adapter_page_shift - 1)) >> adapter_page_shift"}},
+		{rules: []string{"mlx5-odp/address"}, cond: "pages < whole", defs: []string{"pages", "d.pagefault_mr(k.mr, s.addr, s.n, mapped, 0)", "k", "odp_keys.get(s.key)", "whole", "(align_up(s.addr + s.n, 1 << ADAPTER_PAGE_SHIFT) - s.addr & ~(1 << ADAPTER_PAGE_SHIFT - 1)) >> ADAPTER_PAGE_SHIFT"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultMR": {enter: "pagefault_mr", body: []node{
 		{arms: []arm{
@@ -1725,8 +1725,8 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "va", "n", "n", "flags", "flags"}, defs: []string{"va", "odp.address + (addr - ib.iova)"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultRealMR": {enter: "pagefault_real_mr", body: []node{
-		{calls: []string{"(*core.UmemODP).MapDMAAndLock"}, binds: []string{"virt", "va", "n", "n", "access", "access", "fault", "flags & pf_snapshot == 0"}},
-		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "(va - odp.start()) >> shift", "n", "pages", "page_shift", "shift", "flags", "update"}, defs: []string{"shift", "odp.page_shift()", "pages", "odp.map_dma_and_lock(va, n, access, flags & pf_snapshot == 0)"}},
+		{calls: []string{"(*core.UmemODP).MapDMAAndLock"}, binds: []string{"virt", "va", "n", "n", "access", "access", "fault", "flags & PF_SNAPSHOT == 0"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "(va - odp.start()) >> shift", "n", "pages", "page_shift", "shift", "flags", "update"}, defs: []string{"shift", "odp.page_shift()", "pages", "odp.map_dma_and_lock(va, n, access, flags & PF_SNAPSHOT == 0)"}},
 	}},
 	"(*drivers/mlx5.Device).pagefaultSegment": {enter: "pagefault_single_data_segment", body: []node{
 		{loop: []node{
@@ -1736,7 +1736,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).pagefaultSegments": {enter: "pagefault_data_segments", body: []node{
 		{loop: []node{
 			{arms: []arm{
-				{cond: "count & inline_seg != 0", ends: true, body: []node{}},
+				{cond: "count & INLINE_SEG != 0", ends: true, body: []node{}},
 			}, defs: []string{"count", "be.uint32(wqe)"}},
 			{arms: []arm{
 				{cond: "is_recv && count == 0 && key == mkeys.terminate_scatter_list && addr == 0", ends: true, body: []node{}},
@@ -1760,28 +1760,28 @@ var functions = map[string]*function{
 				{rules: []string{"mlx5-flow/esp"}, cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ESP"},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_TCP", ends: true, body: []node{
-				{calls: []string{"drivers/mlx5.matchPorts"}, binds: []string{"proto", "proto_tcp"}},
+				{calls: []string{"drivers/mlx5.matchPorts"}, binds: []string{"proto", "PROTO_TCP"}},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_UDP", ends: true, body: []node{
-				{calls: []string{"drivers/mlx5.matchPorts"}, binds: []string{"proto", "proto_udp"}},
+				{calls: []string{"drivers/mlx5.matchPorts"}, binds: []string{"proto", "PROTO_UDP"}},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_GRE", ends: false, body: []node{
 				{rules: []string{"mlx5-flow/gre-flags"}, cond: "be.uint16(s.mask) != 0"},
-				{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "whole_proto", "val", "proto_gre"}},
+				{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "WHOLE_PROTO", "val", "PROTO_GRE"}},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_MPLS", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).matchMPLS"}, binds: []string{"prev", "prev", "inner", "inner"}, defs: []string{"inner", "s.type_ & IB_FLOW_SPEC_INNER != 0"}},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_VXLAN_TUNNEL", ends: false, body: []node{}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_TAG", ends: false, body: []node{
-				{rules: []string{"mlx5-flow/tag"}, cond: "s.tag_id >= max_flow_tag"},
+				{rules: []string{"mlx5-flow/tag"}, cond: "s.tag_id >= MAX_FLOW_TAG"},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_DROP", ends: false, body: []node{}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_HANDLE", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.flowAction).addTo"}},
 			}},
 			{cond: "(s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_COUNT", ends: false, body: []node{
-				{rules: []string{"mlx5-flow/counters-twice"}, cond: "act.action & flow_action_count != 0"},
+				{rules: []string{"mlx5-flow/counters-twice"}, cond: "act.action & FLOW_ACTION_COUNT != 0"},
 			}},
 			{cond: "!((s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ETH || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_IPV4 || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_IPV6 || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ESP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_TCP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_UDP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_GRE || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_MPLS || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_VXLAN_TUNNEL || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_TAG || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_DROP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_HANDLE || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_COUNT)", ends: true, body: []node{
 				{rules: []string{"mlx5-flow/spec-type"}, cond: "!((s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ETH || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_IPV4 || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_IPV6 || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ESP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_TCP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_UDP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_GRE || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_MPLS || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_VXLAN_TUNNEL || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_TAG || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_DROP || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_HANDLE || (s.type_ & ~IB_FLOW_SPEC_INNER) == IB_FLOW_SPEC_ACTION_COUNT)"},
@@ -1798,13 +1798,13 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).pfault": {enter: "mlx5_ib_pfault", body: []node{
 		{arms: []arm{
-			{cond: "f.subtype == page_fault_wqe", ends: false, body: []node{
+			{cond: "f.subtype == PAGE_FAULT_WQE", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).wqePfault"}},
 			}},
-			{cond: "f.subtype == page_fault_rdma", ends: false, body: []node{
+			{cond: "f.subtype == PAGE_FAULT_RDMA", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).rdmaPfault"}},
 			}},
-			{cond: "!(f.subtype == page_fault_wqe || f.subtype == page_fault_rdma)", ends: false, body: []node{
+			{cond: "!(f.subtype == PAGE_FAULT_WQE || f.subtype == PAGE_FAULT_RDMA)", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).pageFaultResume"}, binds: []string{"failed", "true"}},
 			}},
 		}},
@@ -1845,11 +1845,11 @@ var functions = map[string]*function{
 				{rules: []string{"mlx5-qp/buffer-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "umem.find_best_wq_pgoff(fields)", "fields", "{}"}},
 			}},
 		}, defs: []string{"sizes", "q.set_user_buf_size(d.caps, p)"}},
-		{rules: []string{"mlx5-qp/command-no-memory"}, cond: "t.fail(alloc, \"create_qp_in\")"},
+		{rules: []string{"mlx5-qp/command-no-memory"}, cond: "t.fail(ALLOC, \"create_qp_in\")"},
 		{calls: []string{"(*drivers/mlx5.ucontext).mapDBUser"}, binds: []string{"virt", "ucmd.db_addr"}},
 	}},
 	"(*drivers/mlx5.Device).prepareUserRQ": {enter: "prepare_user_rq", body: []node{
-		{rules: []string{"mlx5-wq/request-size"}, cond: "udata.in_len < create_wq_strides_end"},
+		{rules: []string{"mlx5-wq/request-size"}, cond: "udata.in_len < CREATE_WQ_STRIDES_END"},
 		{rules: []string{"mlx5-wq/tail"}, cond: "udata.in_len > n && !udata.is_cleared(n, udata.in_len - n)", defs: []string{"n", "len(buf)", "buf", "bytes(ucmd)"}},
 		{rules: []string{"mlx5-wq/request-fault"}, cond: "!udata.copy_from(buf)", defs: []string{"buf", "bytes(ucmd)"}},
 		{rules: []string{"mlx5-wq/comp-mask"}, cond: "ucmd.comp_mask & ~MLX5_IB_CREATE_WQ_STRIDING_RQ != 0"},
@@ -1869,7 +1869,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).processCreateFlags": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "q.typ == qpt_dct || raw && p.is_rss()", ends: true, body: []node{
+			{cond: "q.typ == QPT_DCT || raw && p.is_rss()", ends: true, body: []node{
 				{rules: []string{"mlx5-qp/dct-create-flags"}, cond: "attr.create_flags != 0"},
 			}},
 		}, defs: []string{"raw", "q.typ == IB_QPT_RAW_PACKET"}},
@@ -1883,7 +1883,7 @@ var functions = map[string]*function{
 				{rules: []string{"mlx5-qp/subtype"}, cond: "q.typ == IB_QPT_DRIVER"},
 			}},
 		}},
-		{rules: []string{"mlx5-qp/rss-flags"}, cond: "p.is_rss() && q.flags_en & ~rss_flags != 0", defs: []string{"q.flags_en", "accept(flags, {})"}},
+		{rules: []string{"mlx5-qp/rss-flags"}, cond: "p.is_rss() && q.flags_en & ~RSS_FLAGS != 0", defs: []string{"q.flags_en", "accept(flags, {})"}},
 		{rules: []string{"mlx5-qp/flags"}, cond: "left != 0"},
 	}},
 	"(*drivers/mlx5.Device).putFTE": {enter: "", body: []node{
@@ -1903,12 +1903,12 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).queryDCT": {enter: "mlx5_ib_dct_query_qp", body: []node{
-		{rules: []string{"mlx5-query-qp/dct"}, cond: "mask & ~query_dct_mask != 0 || q.state != IB_QPS_RTR"},
-		{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(alloc, \"query_dct_out\")"},
+		{rules: []string{"mlx5-query-qp/dct"}, cond: "mask & ~QUERY_DCT_MASK != 0 || q.state != IB_QPS_RTR"},
+		{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(ALLOC, \"query_dct_out\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).queryDevice": {enter: "mlx5_ib_query_device", body: []node{
-		{rules: []string{"mlx5-query-device/response-size"}, cond: "out_len != 0 && out_len < end_response_length"},
+		{rules: []string{"mlx5-query-device/response-size"}, cond: "out_len != 0 && out_len < END_RESPONSE_LENGTH"},
 		{rules: []string{"mlx5-query-device/request-nonzero"}, cond: "udata != nil && udata.in_len != 0 && !udata.is_cleared(0, udata.in_len)"},
 		{calls: []string{"(*drivers/mlx5.Device).fillDeviceAttr"}},
 		{arms: []arm{
@@ -1934,11 +1934,11 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).queryMinInline": {enter: "mlx5_query_min_inline", body: []node{
 		{arms: []arm{
-			{cond: "caps.get(wqe_inline_mode) == mode_vport_context", ends: true, body: []node{
+			{cond: "caps.get(wqe_inline_mode) == MODE_VPORT_CONTEXT", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).exec"}},
 			}},
-			{cond: "caps.get(wqe_inline_mode) == mode_l2", ends: true, body: []node{}},
-			{cond: "caps.get(wqe_inline_mode) == mode_not_required", ends: true, body: []node{}},
+			{cond: "caps.get(wqe_inline_mode) == MODE_L2", ends: true, body: []node{}},
+			{cond: "caps.get(wqe_inline_mode) == MODE_NOT_REQUIRED", ends: true, body: []node{}},
 		}},
 	}},
 	"(*drivers/mlx5.Device).queryNodeDesc": {enter: "mlx5_query_node_desc", body: []node{
@@ -1958,7 +1958,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).queryQP": {enter: "mlx5_ib_query_qp", body: []node{
 		{rules: []string{"mlx5-query-qp/table"}, cond: "ib.rwq_ind_table != nil"},
 		{arms: []arm{
-			{cond: "q.typ == qpt_dct", ends: true, body: []node{
+			{cond: "q.typ == QPT_DCT", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).queryDCT"}, binds: []string{"mask", "mask"}},
 			}},
 		}, defs: []string{"q", "to_qp(ib)"}},
@@ -1972,7 +1972,7 @@ var functions = map[string]*function{
 		}, defs: []string{"q", "to_qp(ib)"}},
 	}},
 	"(*drivers/mlx5.Device).queryQPAttr": {enter: "query_qp_attr", body: []node{
-		{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(alloc, \"query_qp_out\")"},
+		{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(ALLOC, \"query_qp_out\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).queryRawQP": {enter: "query_raw_packet_qp_state", body: []node{
@@ -1983,17 +1983,17 @@ var functions = map[string]*function{
 		}},
 		{arms: []arm{
 			{cond: "rq.count != 0", ends: false, body: []node{
-				{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(alloc, \"query_rq_out\")"},
+				{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(ALLOC, \"query_rq_out\")"},
 				{calls: []string{"(*drivers/mlx5.Device).queryRawQueue"}, binds: []string{"op", "MLX5_CMD_OP_QUERY_RQ", "n", "r.rqn"}, defs: []string{"r", "q.raw"}},
 			}},
 		}},
-		{rules: []string{"mlx5-query-qp/raw-state"}, cond: "rq > raw_state_none || sq > raw_state_none || raw_states[rq][sq] == state_bad"},
+		{rules: []string{"mlx5-query-qp/raw-state"}, cond: "rq > RAW_STATE_NONE || sq > RAW_STATE_NONE || raw_states[rq][sq] == STATE_BAD"},
 	}},
 	"(*drivers/mlx5.Device).queryRawQueue": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).querySRQ": {enter: "mlx5_ib_query_srq", body: []node{
-		{rules: []string{"mlx5-srq/query-no-memory"}, cond: "t.fail(alloc, \"mlx5_srq_attr\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"mlx5-srq/query-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_srq_attr\")", defs: []string{"t", "task.trace"}},
 		{calls: []string{"(*drivers/mlx5.Device).cmdQuerySRQ"}},
 	}},
 	"(*drivers/mlx5.Device).querySpecialMkeys": {enter: "mlx5r_cmd_query_special_mkeys", body: []node{
@@ -2020,15 +2020,15 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).CopyFrom"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_TAG", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_TAG"}},
 		{arms: []arm{
 			{cond: "b.copy_from(tag, MLX5_IB_ATTR_CREATE_FLOW_TAG) == nil", ends: false, body: []node{
-				{rules: []string{"mlx5-flow/raw-tag"}, cond: "match.tag >= max_flow_tag", defs: []string{"match.tag", "le.uint32(tag)", "match", "{}"}},
+				{rules: []string{"mlx5-flow/raw-tag"}, cond: "match.tag >= MAX_FLOW_TAG", defs: []string{"match.tag", "le.uint32(tag)", "match", "{}"}},
 			}},
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).rawRuleAdd"}, binds: []string{"counter", "counter"}},
 	}},
 	"(*drivers/mlx5.Device).rawRuleAdd": {enter: "raw_fs_rule_add", body: []node{
 		{rules: []string{"mlx5-flow/raw-type"}, cond: "m.flow_type != MLX5_IB_FLOW_TYPE_NORMAL"},
-		{rules: []string{"mlx5-flow/raw-priority"}, cond: "m.priority >= num_flow_prios"},
-		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(alloc, \"mlx5_flow_destination\")"},
+		{rules: []string{"mlx5-flow/raw-priority"}, cond: "m.priority >= NUM_FLOW_PRIOS"},
+		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_destination\")"},
 		{calls: []string{"(*drivers/mlx5.Device).flowNamespace"}, binds: []string{"typ", "m.tables"}},
 		{calls: []string{"(*drivers/mlx5.Device).getFlowTableNS"}, binds: []string{"priority", "m.priority", "mcast", "mcast"}, defs: []string{"mcast", "match.is_raw_multicast()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createRawFlowRule"}},
@@ -2039,23 +2039,23 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).readCounters": {enter: "mlx5_ib_read_counters", body: []node{
 		{rules: []string{"mlx5-counters/read-size"}, cond: "m.max_index > uint32(len(attr.buf))", defs: []string{"m", "to_mcounters(c)"}},
-		{rules: []string{"mlx5-counters/read-no-memory"}, cond: "t.fail(alloc, \"mlx5_read_counters_attr\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"mlx5-counters/read-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_read_counters_attr\")", defs: []string{"t", "task.trace"}},
 		{calls: []string{"(*drivers/mlx5.Device).queryFlowCounter"}, binds: []string{"id", "m.id"}, defs: []string{"m", "to_mcounters(c)"}},
 	}},
 	"(*drivers/mlx5.Device).readyDCT": {enter: "", body: []node{
-		{rules: []string{"mlx5-modify-dct/response-size"}, cond: "udata.out_len < modify_qp_resp_dctn"},
+		{rules: []string{"mlx5-modify-dct/response-size"}, cond: "udata.out_len < MODIFY_QP_RESP_DCTN"},
 		{rules: []string{"mlx5-modify-dct/mask"}, cond: "mask != IB_QP_STATE | IB_QP_MIN_RNR_TIMER | IB_QP_AV | IB_QP_PATH_MTU"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 		{rules: []string{"mlx5-modify-dct/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "{}"}},
 	}},
 	"(*drivers/mlx5.Device).regCreate": {enter: "reg_create", body: []node{
 		{rules: []string{"mlx5-mr/page-size"}, cond: "page_size == 0"},
-		{rules: []string{"mlx5-mr/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_mr\") || t.fail(alloc, \"create_mkey_in\")"},
+		{rules: []string{"mlx5-mr/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_mr\") || t.fail(ALLOC, \"create_mkey_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).regDMMR": {enter: "mlx5_ib_reg_dm_mr", body: []node{
 		{rules: []string{"mlx5-dm/mr-access"}, cond: "attr.access_flags & ~allowed != 0"},
-		{rules: []string{"mlx5-dm/mr-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_mr\") || t.fail(alloc, \"create_mkey_in\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"mlx5-dm/mr-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_mr\") || t.fail(ALLOC, \"create_mkey_in\")", defs: []string{"t", "task.trace"}},
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).regUserMR": {enter: "mlx5_ib_reg_user_mr", body: []node{
@@ -2065,7 +2065,7 @@ var functions = map[string]*function{
 			}},
 		}},
 		{arms: []arm{
-			{cond: "access & access_on_demand != 0", ends: true, body: []node{
+			{cond: "access & ACCESS_ON_DEMAND != 0", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).createUserODPMR"}, binds: []string{"start", "start", "length", "length", "iova", "iova", "access", "access"}},
 			}},
 		}},
@@ -2079,8 +2079,8 @@ var functions = map[string]*function{
 			{cond: "!d.umr_can_load_pas(length)", ends: true, body: []node{
 				{rules: []string{"mlx5-dmabuf/length"}, cond: "!d.umr_can_load_pas(length)"},
 			}},
-			{cond: "flags != 0 && (iova % page_size != 0 || access & access_on_demand != 0)", ends: true, body: []node{
-				{rules: []string{"mlx5-dmabuf/direct-iova"}, cond: "flags != 0 && (iova % page_size != 0 || access & access_on_demand != 0)", defs: []string{"flags", "attrs.flags32(MLX5_IB_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, MLX5_IB_UAPI_REG_DMABUF_ACCESS_DATA_DIRECT)"}},
+			{cond: "flags != 0 && (iova % PAGE_SIZE != 0 || access & ACCESS_ON_DEMAND != 0)", ends: true, body: []node{
+				{rules: []string{"mlx5-dmabuf/direct-iova"}, cond: "flags != 0 && (iova % PAGE_SIZE != 0 || access & ACCESS_ON_DEMAND != 0)", defs: []string{"flags", "attrs.flags32(MLX5_IB_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, MLX5_IB_UAPI_REG_DMABUF_ACCESS_DATA_DIRECT)"}},
 			}},
 			{cond: "flags != 0", ends: true, body: []node{
 				{rules: []string{"mlx5-dmabuf/direct"}, cond: "flags != 0", defs: []string{"flags", "attrs.flags32(MLX5_IB_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, MLX5_IB_UAPI_REG_DMABUF_ACCESS_DATA_DIRECT)"}},
@@ -2089,7 +2089,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).umrResourceInit"}},
 		{calls: []string{"core.GetUmemDmabuf"}, binds: []string{"offset", "offset", "size", "length", "fd", "fd", "access", "access"}},
 		{calls: []string{"(*drivers/mlx5.Device).dmabufInvalidate"}},
-		{calls: []string{"(*drivers/mlx5.Device).allocCacheableMR"}, binds: []string{"length", "length", "iova", "iova", "access", "access", "page_size", "page_size"}},
+		{calls: []string{"(*drivers/mlx5.Device).allocCacheableMR"}, binds: []string{"length", "length", "iova", "iova", "access", "access", "page_size", "PAGE_SIZE"}},
 		{calls: []string{"(*drivers/mlx5.Device).initDmabufMR"}},
 	}},
 	"(*drivers/mlx5.Device).reregPDAccess": {enter: "", body: []node{
@@ -2104,20 +2104,20 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createRealMR"}, binds: []string{"iova", "ib.iova", "access", "access"}},
 	}},
 	"(*drivers/mlx5.Device).reregUserMR": {enter: "mlx5_ib_rereg_user_mr", body: []node{
-		{rules: []string{"mlx5-mr/rereg-flags"}, cond: "flags & ~(mr_rereg_trans | mr_rereg_pd | mr_rereg_access) != 0"},
+		{rules: []string{"mlx5-mr/rereg-flags"}, cond: "flags & ~(MR_REREG_TRANS | MR_REREG_PD | MR_REREG_ACCESS) != 0"},
 		{calls: []string{"(*drivers/mlx5.mr).checkRereg"}, binds: []string{"flags", "flags", "access", "access"}},
 		{arms: []arm{
-			{cond: "r.is_implicit() && flags & mr_rereg_trans == 0", ends: false, body: []node{
-				{rules: []string{"mlx5-mr/rereg-implicit"}, cond: "access & access_on_demand == 0"},
+			{cond: "r.is_implicit() && flags & MR_REREG_TRANS == 0", ends: false, body: []node{
+				{rules: []string{"mlx5-mr/rereg-implicit"}, cond: "access & ACCESS_ON_DEMAND == 0"},
 			}},
 		}, defs: []string{"r", "to_mr(m)"}},
 		{arms: []arm{
-			{cond: "flags & mr_rereg_trans == 0", ends: true, body: []node{
+			{cond: "flags & MR_REREG_TRANS == 0", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).reregPDAccess"}, binds: []string{"access", "access"}},
 			}},
 		}},
 		{arms: []arm{
-			{cond: "r.is_pinned() && access & access_on_demand == 0 && d.can_reconfigure(r.access_flags, access)", ends: true, body: []node{
+			{cond: "r.is_pinned() && access & ACCESS_ON_DEMAND == 0 && d.can_reconfigure(r.access_flags, access)", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "start", "size", "length", "access", "access"}},
 				{calls: []string{"(*drivers/mlx5.Device).createRealMR"}, binds: []string{"iova", "iova", "access", "access"}},
 			}},
@@ -2138,7 +2138,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).resizeUser": {enter: "resize_user", body: []node{
 		{rules: []string{"mlx5-resize/request-fault"}, cond: "!udata.copy_from(bytes(ucmd))"},
 		{rules: []string{"mlx5-resize/reserved"}, cond: "ucmd.reserved0 != 0 || ucmd.reserved1 != 0"},
-		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.buf_addr", "size", "ucmd.cqe_size * entries", "access", "access_local_write"}},
+		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.buf_addr", "size", "ucmd.cqe_size * entries", "access", "ACCESS_LOCAL_WRITE"}},
 	}},
 	"(*drivers/mlx5.Device).resolveAddr": {enter: "", body: []node{
 		{loop: []node{
@@ -2164,7 +2164,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-rl/range"}, cond: "r == 0 || r > caps.get(packet_pacing_max_rate) || r < caps.get(packet_pacing_min_rate)", defs: []string{"r", "limit.rate()"}},
 		{arms: []arm{
 			{cond: "r.entries == nil", ends: false, body: []node{
-				{rules: []string{"mlx5-rl/no-memory"}, cond: "t.fail(alloc, \"rl_entry\")"},
+				{rules: []string{"mlx5-rl/no-memory"}, cond: "t.fail(ALLOC, \"rl_entry\")"},
 			}},
 		}, defs: []string{"r", "d.rl"}},
 		{rules: []string{"mlx5-rl/full"}, cond: "e == nil"},
@@ -2199,7 +2199,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).setFTE": {enter: "mlx5_cmd_set_fte", body: []node{
 		{arms: []arm{
-			{cond: "act.action & flow_action_count != 0", ends: false, body: []node{
+			{cond: "act.action & FLOW_ACTION_COUNT != 0", ends: false, body: []node{
 				{rules: []string{"mlx5-flow/many-counters"}, cond: "n > caps.pow2(ns.log_max_counters)", defs: []string{"n", "0"}},
 			}},
 		}},
@@ -2292,7 +2292,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).modifyRawPacketQP"}},
 	}},
 	"(*drivers/mlx5.Device).swICMAlloc": {enter: "mlx5_dm_sw_icm_alloc", body: []node{
-		{rules: []string{"mlx5-dm/icm-none"}, cond: "caps.get(general_obj_types) & obj_types_swicm == 0"},
+		{rules: []string{"mlx5-dm/icm-none"}, cond: "caps.get(general_obj_types) & OBJ_TYPES_SWICM == 0"},
 		{rules: []string{"mlx5-dm/icm-length"}, cond: "m.size == 0"},
 		{rules: []string{"mlx5-dm/icm-none"}, cond: "blocks == nil", defs: []string{"blocks", "icm.blocks[m.typ]"}},
 		{rules: []string{"mlx5-dm/icm-full"}, cond: "!ok", defs: []string{"ok", "blocks.take(0, n, align)", "blocks", "icm.blocks[m.typ]", "n", "m.size >> log_block", "log_block", "caps.get(log_sw_icm_alloc_granularity)", "align", "1 << ((max(log_alignment, log_block) - log_block) & 63)"}},
@@ -2308,7 +2308,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).create"}, binds: []string{"opcode", "MLX5_CMD_OP_ALLOC_PD", "uid", "0"}},
 	}},
 	"(*drivers/mlx5.Device).umrCreateCQ": {enter: "", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).createKernelCQ"}, binds: []string{"entries", "umr_cq_entries"}},
+		{calls: []string{"(*drivers/mlx5.Device).createKernelCQ"}, binds: []string{"entries", "UMR_CQ_ENTRIES"}},
 	}},
 	"(*drivers/mlx5.Device).umrCreateKey": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
@@ -2317,7 +2317,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).umrCreateXLT": {enter: "mlx5r_umr_create_xlt", body: []node{
-		{rules: []string{"mlx5-umr/no-memory"}, cond: "t.fail(alloc, \"xlt\")"},
+		{rules: []string{"mlx5-umr/no-memory"}, cond: "t.fail(ALLOC, \"xlt\")"},
 	}},
 	"(*drivers/mlx5.Device).umrDeallocPD": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).cmdDeallocPD"}, binds: []string{"pdn", "umrc.pdn", "uid", "0"}},
@@ -2367,14 +2367,14 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).umrPostSendWait"}, binds: []string{"key", "r.key"}},
 	}},
 	"(*drivers/mlx5.Device).umrUpdateMRPas": {enter: "mlx5r_umr_update_mr_pas", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).umrCreateXLT"}, binds: []string{"entries", "n", "size", "mtt_size"}, defs: []string{"n", "umem.num_dma_blocks(ib.iova, page_size)", "page_size", "1 << r.page_shift"}},
+		{calls: []string{"(*drivers/mlx5.Device).umrCreateXLT"}, binds: []string{"entries", "n", "size", "MTT_SIZE"}, defs: []string{"n", "umem.num_dma_blocks(ib.iova, page_size)", "page_size", "1 << r.page_shift"}},
 		{loop: []node{
-			{calls: []string{"(*drivers/mlx5.Device).umrSendXLT"}, binds: []string{"off", "i * mtt_size"}, defs: []string{"i", "0"}},
+			{calls: []string{"(*drivers/mlx5.Device).umrSendXLT"}, binds: []string{"off", "i * MTT_SIZE"}, defs: []string{"i", "0"}},
 		}},
 	}},
 	"(*drivers/mlx5.Device).umrUpdateXLT": {enter: "mlx5r_umr_update_xlt", body: []node{
 		{arms: []arm{
-			{cond: "flags & upd_xlt_indirect != 0", ends: false, body: []node{
+			{cond: "flags & UPD_XLT_INDIRECT != 0", ends: false, body: []node{
 				{rules: []string{"mlx5-umr/indirect"}, cond: "caps.has(umr_indirect_mkey_disabled)"},
 			}},
 		}},
@@ -2385,7 +2385,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).updateFTE": {enter: "", body: []node{
 		{rules: []string{"mlx5-flow/no-modify"}, cond: "!caps.has(nic_rx.flow_modify)"},
-		{calls: []string{"(*drivers/mlx5.Device).setFTE"}, binds: []string{"op_mod", "set_fte_modify", "mask", "mask"}},
+		{calls: []string{"(*drivers/mlx5.Device).setFTE"}, binds: []string{"op_mod", "SET_FTE_MODIFY", "mask", "mask"}},
 	}},
 	"(*drivers/mlx5.Device).wqePfault": {enter: "mlx5_ib_mr_wqe_pfault_handler", body: []node{
 		{arms: []arm{
@@ -2439,11 +2439,11 @@ var functions = map[string]*function{
 				{rules: []string{"mlx5-qp/rss-tail"}, cond: "n > size && !udata.is_cleared(size, n - size)", defs: []string{"n", "udata.in_len", "udata", "p.udata", "size", "len(buf)", "buf", "bytes(p.rss)"}},
 			}},
 			{cond: "!p.is_rss()", ends: false, body: []node{
-				{rules: []string{"mlx5-qp/request-size"}, cond: "n < create_qp_old_size", defs: []string{"n", "udata.in_len", "udata", "p.udata"}},
-				{rules: []string{"mlx5-qp/tail"}, cond: "n > create_qp_reserved && !udata.is_cleared(create_qp_reserved, n - create_qp_reserved)", defs: []string{"n", "udata.in_len", "udata", "p.udata"}},
+				{rules: []string{"mlx5-qp/request-size"}, cond: "n < CREATE_QP_OLD_SIZE", defs: []string{"n", "udata.in_len", "udata", "p.udata"}},
+				{rules: []string{"mlx5-qp/tail"}, cond: "n > CREATE_QP_RESERVED && !udata.is_cleared(CREATE_QP_RESERVED, n - CREATE_QP_RESERVED)", defs: []string{"n", "udata.in_len", "udata", "p.udata"}},
 			}},
 		}},
-		{rules: []string{"mlx5-qp/no-memory"}, cond: "t.fail(alloc, \"ucmd\")"},
+		{rules: []string{"mlx5-qp/no-memory"}, cond: "t.fail(ALLOC, \"ucmd\")"},
 		{rules: []string{"mlx5-qp/request-fault"}, cond: "!udata.copy_from(buf)", defs: []string{"udata", "p.udata"}},
 	}},
 	"(*drivers/mlx5.createQPParams).setUserIndex": {enter: "", body: []node{
@@ -2455,7 +2455,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/mlx5.devxCmdFile).query": {enter: "", body: []node{
-		{rules: []string{"mlx5-devx/async-no-memory"}, cond: "t.fail(alloc, \"devx_async_data\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-devx/async-no-memory"}, cond: "t.fail(ALLOC, \"devx_async_data\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID", binds: []string{"id", "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_WR_ID"}},
 		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
 	}},
@@ -2476,17 +2476,17 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.devxUmem).create": {enter: "devx_umem_reg_cmd_alloc", body: []node{
-		{calls: []string{"(*kernel.Bundle).ConstDefault"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", "max", "1 << 64 - 1", "def", "~(1 << adapter_page_shift - 1)"}},
-		{rules: []string{"mlx5-devx/umem-page-size"}, cond: "page_size == 0", defs: []string{"page_size", "umem.devx_best_page_size(bitmap)", "bitmap", "b.const_default(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 64 - 1, ~(1 << adapter_page_shift - 1))"}},
-		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "umem_mtt + 8 * n"}, defs: []string{"n", "umem.num_dma_blocks(umem.address, page_size)", "page_size", "umem.devx_best_page_size(bitmap)", "bitmap", "b.const_default(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 64 - 1, ~(1 << adapter_page_shift - 1))"}},
+		{calls: []string{"(*kernel.Bundle).ConstDefault"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", "max", "1 << 64 - 1", "def", "~(1 << ADAPTER_PAGE_SHIFT - 1)"}},
+		{rules: []string{"mlx5-devx/umem-page-size"}, cond: "page_size == 0", defs: []string{"page_size", "umem.devx_best_page_size(bitmap)", "bitmap", "b.const_default(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 64 - 1, ~(1 << ADAPTER_PAGE_SHIFT - 1))"}},
+		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "UMEM_MTT + 8 * n"}, defs: []string{"n", "umem.num_dma_blocks(umem.address, page_size)", "page_size", "umem.devx_best_page_size(bitmap)", "bitmap", "b.const_default(MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP, 1 << 64 - 1, ~(1 << ADAPTER_PAGE_SHIFT - 1))"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.dm).addMmapEntry": {enter: "add_dm_mmap_entry", body: []node{
-		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "m.size", "min", "first", "max", "first + 1 << 16 - 1"}},
+		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "m.size", "min", "FIRST", "max", "FIRST + 1 << 16 - 1"}},
 	}},
 	"(*drivers/mlx5.dm).cmdAllocMemic": {enter: "mlx5_cmd_alloc_memic", body: []node{
 		{rules: []string{"mlx5-dm/length"}, cond: "m.size == 0"},
-		{rules: []string{"mlx5-dm/alignment"}, cond: "alignment > caps.get(log_max_memic_addr_alignment)", defs: []string{"alignment", "max(alignment, memic_base_align) - memic_base_align"}},
+		{rules: []string{"mlx5-dm/alignment"}, cond: "alignment > caps.get(log_max_memic_addr_alignment)", defs: []string{"alignment", "max(alignment, MEMIC_BASE_ALIGN) - MEMIC_BASE_ALIGN"}},
 		{loop: []node{
 			{rules: []string{"mlx5-dm/full"}, cond: "!ok", defs: []string{"ok", "pages.take(page, n, 1)", "n", "m.num_pages()"}},
 			{calls: []string{"(*drivers/mlx5.Device).exec"}},
@@ -2506,25 +2506,25 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.mcounters).setDescription": {enter: "", body: []node{
 		{loop: []node{
-			{rules: []string{"mlx5-counters/description"}, cond: "desc.description >= num_flow_counters"},
+			{rules: []string{"mlx5-counters/description"}, cond: "desc.description >= NUM_FLOW_COUNTERS"},
 		}},
 	}},
 	"(*drivers/mlx5.mr).checkRereg": {enter: "", body: []node{
 		{calls: []string{"(*core.Umem).CheckRereg"}, binds: []string{"flags", "flags", "access", "access"}},
 	}},
 	"(*drivers/mlx5.qp).checkAttr": {enter: "", body: []node{
-		{rules: []string{"mlx5-qp/dct-attr"}, cond: "q.typ == qpt_dct && (attr.srq == nil || attr.recv_cq == nil)"},
-		{rules: []string{"mlx5-qp/dci-attr"}, cond: "q.typ == qpt_dci && (cap.max_recv_wr != 0 || cap.max_recv_sge != 0)"},
+		{rules: []string{"mlx5-qp/dct-attr"}, cond: "q.typ == QPT_DCT && (attr.srq == nil || attr.recv_cq == nil)"},
+		{rules: []string{"mlx5-qp/dci-attr"}, cond: "q.typ == QPT_DCI && (cap.max_recv_wr != 0 || cap.max_recv_sge != 0)"},
 		{rules: []string{"mlx5-qp/rss-attr"}, cond: "q.typ == IB_QPT_RAW_PACKET && attr.rwq_ind_table != nil && attr.send_cq != nil"},
 	}},
 	"(*drivers/mlx5.qp).chooseUAR": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "(q.flags_en & uar_flags) == MLX5_QP_FLAG_UAR_PAGE_INDEX", ends: true, body: []node{}},
-			{cond: "(q.flags_en & uar_flags) == MLX5_QP_FLAG_BFREG_INDEX", ends: true, body: []node{
+			{cond: "(q.flags_en & UAR_FLAGS) == MLX5_QP_FLAG_UAR_PAGE_INDEX", ends: true, body: []node{}},
+			{cond: "(q.flags_en & UAR_FLAGS) == MLX5_QP_FLAG_BFREG_INDEX", ends: true, body: []node{
 				{calls: []string{"(*drivers/mlx5.ucontext).bfregnToUARIndex"}, binds: []string{"bfregn", "ucmd.bfreg_index", "dyn", "true"}},
 			}},
-			{cond: "(q.flags_en & uar_flags) == uar_flags", ends: true, body: []node{
-				{rules: []string{"mlx5-qp/uar-flags"}, cond: "(q.flags_en & uar_flags) == uar_flags"},
+			{cond: "(q.flags_en & UAR_FLAGS) == UAR_FLAGS", ends: true, body: []node{
+				{rules: []string{"mlx5-qp/uar-flags"}, cond: "(q.flags_en & UAR_FLAGS) == UAR_FLAGS"},
 			}},
 		}},
 		{rules: []string{"mlx5-qp/cross-channel"}, cond: "q.flags & IB_QP_CREATE_CROSS_CHANNEL != 0"},
@@ -2544,10 +2544,10 @@ var functions = map[string]*function{
 			{cond: "!has_rq(p.attr)", ends: true, body: []node{}},
 		}},
 		{rules: []string{"mlx5-qp/recv-shift"}, cond: "!ok", defs: []string{"ok", "shl_overflow(1, rq.shift)"}},
-		{rules: []string{"mlx5-qp/recv-signature"}, cond: "segs < signature", defs: []string{"segs", "uint32(size) / data_seg_size", "size", "shl_overflow(1, rq.shift)", "signature", "uint32(bit(q.flags_en & MLX5_QP_FLAG_SIGNATURE != 0))"}},
+		{rules: []string{"mlx5-qp/recv-signature"}, cond: "segs < signature", defs: []string{"segs", "uint32(size) / DATA_SEG_SIZE", "size", "shl_overflow(1, rq.shift)", "signature", "uint32(bit(q.flags_en & MLX5_QP_FLAG_SIGNATURE != 0))"}},
 	}},
 	"(*drivers/mlx5.qp).setUserBufSize": {enter: "", body: []node{
-		{rules: []string{"mlx5-qp/send-shape"}, cond: "c.get(max_wqe_sz_sq) < 1 << send_wqe_shift"},
+		{rules: []string{"mlx5-qp/send-shape"}, cond: "c.get(max_wqe_sz_sq) < 1 << SEND_WQE_SHIFT"},
 		{rules: []string{"mlx5-qp/send-power"}, cond: "n & (n - 1) != 0", defs: []string{"n", "ucmd.sqwqe_count"}},
 		{rules: []string{"mlx5-qp/buffer-overflow"}, cond: "!ok", defs: []string{"ok", "shl_overflow(sq.count, sq.shift)", "sq", "shl_overflow(sq.count, sq.shift)"}},
 		{arms: []arm{
@@ -2566,8 +2566,8 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.rwq).setStrides": {enter: "", body: []node{
 		{rules: []string{"mlx5-wq/no-striding"}, cond: "!c.has(striding_rq)"},
-		{rules: []string{"mlx5-wq/stride-size"}, cond: "n < min_stride_log_bytes || n > max_stride_log_bytes", defs: []string{"n", "ucmd.single_stride_log_num_of_bytes"}},
-		{rules: []string{"mlx5-wq/strides"}, cond: "n < least || n > max_log_strides", defs: []string{"n", "ucmd.single_wqe_log_num_of_strides"}},
+		{rules: []string{"mlx5-wq/stride-size"}, cond: "n < MIN_STRIDE_LOG_BYTES || n > MAX_STRIDE_LOG_BYTES", defs: []string{"n", "ucmd.single_stride_log_num_of_bytes"}},
+		{rules: []string{"mlx5-wq/strides"}, cond: "n < least || n > MAX_LOG_STRIDES", defs: []string{"n", "ucmd.single_wqe_log_num_of_strides"}},
 	}},
 	"(*drivers/mlx5.srq).destroyUser": {enter: "destroy_srq_user", body: []node{
 		{calls: []string{"(*drivers/mlx5.ucontext).unmapDBUser"}},
@@ -2578,7 +2578,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).allocMemic": {enter: "handle_alloc_dm_memic", body: []node{
 		{rules: []string{"mlx5-dm/no-memic"}, cond: "!caps.has(memic)"},
-		{rules: []string{"mlx5-dm/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_dm_memic\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-dm/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_dm_memic\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.dm).cmdAllocMemic"}, binds: []string{"alignment", "attr.alignment"}},
 		{calls: []string{"(*drivers/mlx5.dm).addMmapEntry"}},
 		{calls: []string{"drivers/mlx5.copyPage"}, binds: []string{"addr", "m.addr", "index", "MLX5_IB_ATTR_ALLOC_DM_RESP_PAGE_INDEX", "offset", "MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET"}, defs: []string{"m", "{}"}},
@@ -2588,7 +2588,7 @@ var functions = map[string]*function{
 			{cond: "b.lib_uar_dyn", ends: true, body: []node{}},
 		}, defs: []string{"b.lib_uar_dyn", "req.lib_caps & MLX5_LIB_CAP_DYN_UAR != 0", "b", "c.bfregs"}},
 		{calls: []string{"(*drivers/mlx5.Device).calcTotalBfregs"}},
-		{rules: []string{"mlx5-ucontext/no-memory"}, cond: "t.fail(alloc, \"bfregi.count\") || t.fail(alloc, \"bfregi.sys_pages\")"},
+		{rules: []string{"mlx5-ucontext/no-memory"}, cond: "t.fail(ALLOC, \"bfregi.count\") || t.fail(ALLOC, \"bfregi.sys_pages\")"},
 		{calls: []string{"(*drivers/mlx5.ucontext).allocateUARs"}},
 	}},
 	"(*drivers/mlx5.ucontext).allocSWICM": {enter: "handle_alloc_dm_sw_icm", body: []node{
@@ -2601,7 +2601,7 @@ var functions = map[string]*function{
 				{rules: []string{"mlx5-dm/no-sw-owner"}, cond: "!caps.has(flow_table_properties_nic_receive.sw_owner) && !caps.has(flow_table_properties_nic_transmit.sw_owner) && !caps.has(flow_table_properties_nic_receive.sw_owner_v2) && !caps.has(flow_table_properties_nic_transmit.sw_owner_v2)"},
 			}},
 		}},
-		{rules: []string{"mlx5-dm/icm-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_dm_icm\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-dm/icm-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_dm_icm\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).swICMAlloc"}, binds: []string{"log_alignment", "attr.alignment", "uid", "c.devx_uid"}},
 		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET", binds: []string{"id", "MLX5_IB_ATTR_ALLOC_DM_RESP_START_OFFSET", "v", "m.addr"}, defs: []string{"m", "{}"}},
 	}},
@@ -2612,12 +2612,12 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).create"}, binds: []string{"opcode", "MLX5_CMD_OP_ALLOC_TRANSPORT_DOMAIN", "uid", "c.devx_uid"}},
 	}},
 	"(*drivers/mlx5.ucontext).allocUAREntry": {enter: "alloc_uar_entry", body: []node{
-		{rules: []string{"mlx5-uar/no-memory"}, cond: "t.fail(alloc, \"mlx5_user_mmap_entry\")"},
+		{rules: []string{"mlx5-uar/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_user_mmap_entry\")"},
 		{calls: []string{"(*drivers/mlx5.Device).cmdUARAlloc"}, binds: []string{"uid", "c.devx_uid"}},
-		{calls: []string{"(*drivers/mlx5.userMmapEntry).insert"}, binds: []string{"length", "page_size"}},
+		{calls: []string{"(*drivers/mlx5.userMmapEntry).insert"}, binds: []string{"length", "PAGE_SIZE"}},
 	}},
 	"(*drivers/mlx5.ucontext).allocVAREntry": {enter: "alloc_var_entry", body: []node{
-		{rules: []string{"mlx5-var/no-memory"}, cond: "t.fail(alloc, \"mlx5_user_mmap_entry\")"},
+		{rules: []string{"mlx5-var/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_user_mmap_entry\")"},
 		{rules: []string{"mlx5-var/full"}, cond: "!ok", defs: []string{"ok", "v.take()", "v", "dev.vars"}},
 		{calls: []string{"(*drivers/mlx5.userMmapEntry).insert"}, binds: []string{"length", "v.stride"}, defs: []string{"v", "dev.vars"}},
 	}},
@@ -2633,7 +2633,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-bfreg/index"}, cond: "b.lib_uar_dyn", defs: []string{"b", "c.bfregs"}},
 		{arms: []arm{
 			{cond: "dyn", ends: false, body: []node{
-				{rules: []string{"mlx5-bfreg/index"}, cond: "page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page] == invalid_uar_index", defs: []string{"b", "c.bfregs"}},
+				{rules: []string{"mlx5-bfreg/index"}, cond: "page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page] == INVALID_UAR_INDEX", defs: []string{"b", "c.bfregs"}},
 			}},
 		}},
 	}},
@@ -2647,7 +2647,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.ucontext).deallocateUARs": {enter: "deallocate_uars", body: []node{
 		{loop: []node{
 			{arms: []arm{
-				{cond: "n != invalid_uar_index", ends: false, body: []node{
+				{cond: "n != INVALID_UAR_INDEX", ends: false, body: []node{
 					{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "n", "uid", "c.devx_uid"}},
 				}},
 			}},
@@ -2661,19 +2661,19 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.ucontext).mapDBUser": {enter: "mlx5_ib_db_map_user", body: []node{
 		{arms: []arm{
 			{cond: "page == nil", ends: false, body: []node{
-				{rules: []string{"mlx5-doorbell/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_user_db_page\")", defs: []string{"t", "task.trace"}},
-				{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "virt & ~page_mask", "size", "page_size", "access", "0"}},
+				{rules: []string{"mlx5-doorbell/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_user_db_page\")", defs: []string{"t", "task.trace"}},
+				{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "virt & ~PAGE_MASK", "size", "PAGE_SIZE", "access", "0"}},
 			}},
 		}},
 	}},
 	"(*drivers/mlx5.ucontext).mmapCoreClock": {enter: "", body: []node{
-		{rules: []string{"mlx5-mmap/clock-length"}, cond: "a.len() != page_size"},
+		{rules: []string{"mlx5-mmap/clock-length"}, cond: "a.len() != PAGE_SIZE"},
 		{rules: []string{"mlx5-mmap/clock-write"}, cond: "a.flags & VM_WRITE != 0"},
 		{calls: []string{"(*core.Ucontext).MmapIO"}},
 	}},
 	"(*drivers/mlx5.ucontext).mmapDynamicUAR": {enter: "", body: []node{
-		{rules: []string{"mlx5-mmap/dynamic-index"}, cond: "bfreg >= b.total_num_bfregs", defs: []string{"bfreg", "uint32(idx) * dev.uars_per_sys_page(b.lib_uar4_k) * non_fp_bfregs_per_uar", "b", "c.bfregs"}},
-		{rules: []string{"mlx5-mmap/dynamic-busy"}, cond: "b.count[bfreg] != 0", defs: []string{"b", "c.bfregs", "bfreg", "uint32(idx) * dev.uars_per_sys_page(b.lib_uar4_k) * non_fp_bfregs_per_uar"}},
+		{rules: []string{"mlx5-mmap/dynamic-index"}, cond: "bfreg >= b.total_num_bfregs", defs: []string{"bfreg", "uint32(idx) * dev.uars_per_sys_page(b.lib_uar4_k) * NON_FP_BFREGS_PER_UAR", "b", "c.bfregs"}},
+		{rules: []string{"mlx5-mmap/dynamic-busy"}, cond: "b.count[bfreg] != 0", defs: []string{"b", "c.bfregs", "bfreg", "uint32(idx) * dev.uars_per_sys_page(b.lib_uar4_k) * NON_FP_BFREGS_PER_UAR"}},
 		{calls: []string{"(*drivers/mlx5.Device).cmdUARAlloc"}, binds: []string{"uid", "c.devx_uid"}},
 		{calls: []string{"(*core.Ucontext).MmapIO"}},
 	}},
@@ -2684,7 +2684,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).mmapUAR": {enter: "uar_mmap", body: []node{
 		{rules: []string{"mlx5-mmap/no-registers"}, cond: "b.lib_uar_dyn", defs: []string{"b", "c.bfregs"}},
-		{rules: []string{"mlx5-mmap/uar-length"}, cond: "a.len() != page_size"},
+		{rules: []string{"mlx5-mmap/uar-length"}, cond: "a.len() != PAGE_SIZE"},
 		{rules: []string{"mlx5-mmap/uar-index"}, cond: "idx >= end"},
 		{arms: []arm{
 			{cond: "dynamic", ends: true, body: []node{
@@ -2695,7 +2695,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).setResp": {enter: "set_ucontext_resp", body: []node{
 		{arms: []arm{
-			{cond: "ib.link_layer == link_layer_ethernet", ends: false, body: []node{
+			{cond: "ib.link_layer == LINK_LAYER_ETHERNET", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).queryMinInline"}},
 			}},
 		}},
@@ -2708,11 +2708,11 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).userIndex": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "has && c.cqe_version == 0 && uidx == default_user_index", ends: true, body: []node{}},
+			{cond: "has && c.cqe_version == 0 && uidx == DEFAULT_USER_INDEX", ends: true, body: []node{}},
 			{cond: "has != (c.cqe_version != 0)", ends: true, body: []node{}},
 			{cond: "c.cqe_version == 0", ends: true, body: []node{}},
-			{cond: "uidx >= default_user_index", ends: true, body: []node{
-				{rules: []string{"mlx5-uidx/range"}, cond: "uidx >= default_user_index"},
+			{cond: "uidx >= DEFAULT_USER_INDEX", ends: true, body: []node{
+				{rules: []string{"mlx5-uidx/range"}, cond: "uidx >= DEFAULT_USER_INDEX"},
 			}},
 		}},
 	}},
@@ -2727,15 +2727,15 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Object"}, binds: []string{"id", "a.handle"}},
 		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, binds: []string{"id", "a.offset", "v", "e.offset()"}},
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, binds: []string{"id", "a.page_id", "v", "e.page_idx"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, binds: []string{"id", "a.length", "v", "uint32(rdma.n_pages * page_size)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, binds: []string{"id", "a.length", "v", "uint32(rdma.n_pages * PAGE_SIZE)"}},
 	}},
 	"(*drivers/mlx5.userMmapEntry).copyOpToUser": {enter: "", body: []node{
 		{calls: []string{"drivers/mlx5.copyPage"}, binds: []string{"addr", "e.op_addr", "index", "MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_PAGE_INDEX", "offset", "MLX5_IB_ATTR_DM_MAP_OP_ADDR_RESP_START_OFFSET"}},
 	}},
 	"(*drivers/mlx5.userMmapEntry).dmMmapFree": {enter: "mlx5_ib_dm_mmap_free", body: []node{
 		{arms: []arm{
-			{cond: "e.typ == mmap_type_memic_op", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.dm).cmdModifyMemic"}, binds: []string{"op_mod", "modify_memic_dealloc", "op", "e.op"}},
+			{cond: "e.typ == MMAP_TYPE_MEMIC_OP", ends: false, body: []node{
+				{calls: []string{"(*drivers/mlx5.dm).cmdModifyMemic"}, binds: []string{"op_mod", "MODIFY_MEMIC_DEALLOC", "op", "e.op"}},
 			}},
 		}},
 		{arms: []arm{
@@ -2745,7 +2745,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/mlx5.userMmapEntry).insert": {enter: "mlx5_rdma_user_mmap_entry_insert", body: []node{
-		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "length", "min", "mmap_offset_start << 16", "max", "mmap_offset_end << 16 + 1 << 16 - 1"}},
+		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "length", "min", "MMAP_OFFSET_START << 16", "max", "MMAP_OFFSET_END << 16 + 1 << 16 - 1"}},
 	}},
 	"(*drivers/rxe.mmapInfo).copyTo": {enter: "", body: []node{
 		{rules: []string{"rxe/mmap-info-fault"}, cond: "!copy_to_user(task.mem, outbuf, bytes(info))", defs: []string{"task", "udata.task()", "info", "{}"}},
@@ -2775,9 +2775,9 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/rxe.recvQueue).postOne": {enter: "post_one_recv", body: []node{
-		{rules: []string{"rxe/post-recv-full"}, cond: "queue.full(from_ulp)"},
+		{rules: []string{"rxe/post-recv-full"}, cond: "queue.full(FROM_ULP)"},
 		{rules: []string{"rxe/post-recv-sge"}, cond: "len(wr.sg_list) > rq.max_sge"},
-		{rules: []string{"rxe/post-recv-length"}, cond: "length > port_max_msg_sz"},
+		{rules: []string{"rxe/post-recv-length"}, cond: "length > PORT_MAX_MSG_SZ"},
 	}},
 	"(*drivers/rxe.rxeCQ).resizeQueue": {enter: "rxe_cq_resize_queue", body: []node{
 		{calls: []string{"(*drivers/rxe.queue).resize"}, binds: []string{"num_elem", "cqe", "elem_size", "72", "outbuf", "resp"}},
@@ -2789,7 +2789,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "contains(g.qps, qp)", ends: true, body: []node{}},
 		}},
-		{rules: []string{"rxe/mcast-no-memory"}, cond: "t.fail(alloc, \"rxe_mca\")"},
+		{rules: []string{"rxe/mcast-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mca\")"},
 		{rules: []string{"rxe/mcast-attachments"}, cond: "d.mcg_attach >= device_attr.max_total_mcast_qp_attach"},
 		{rules: []string{"rxe/mcast-group-full"}, cond: "len(g.qps) >= device_attr.max_mcast_qp_attach"},
 	}},
@@ -2805,14 +2805,14 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "cq == nil", ends: true, body: []node{}},
 		}},
-		{rules: []string{"rxe/cq-too-small"}, cond: "uint32(cqe) < queue.count(to_client)"},
+		{rules: []string{"rxe/cq-too-small"}, cond: "uint32(cqe) < queue.count(TO_CLIENT)"},
 	}},
 	"(*drivers/rxe.rxeDev).cqFromInit": {enter: "rxe_cq_from_init", body: []node{
-		{rules: []string{"rxe/create-cq-no-memory"}, cond: "q == nil", defs: []string{"q", "d.new_queue(cqe, 72, to_client)"}},
+		{rules: []string{"rxe/create-cq-no-memory"}, cond: "q == nil", defs: []string{"q", "d.new_queue(cqe, 72, TO_CLIENT)"}},
 		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp"}},
 	}},
 	"(*drivers/rxe.rxeDev).createMmapInfo": {enter: "rxe_create_mmap_info", body: []node{
-		{rules: []string{"rxe/mmap-info-no-memory"}, cond: "t.fail(alloc, \"rxe_mmap_info\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"rxe/mmap-info-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mmap_info\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
 	}},
 	"(*drivers/rxe.rxeDev).getMcg": {enter: "rxe_get_mcg", body: []node{
@@ -2820,7 +2820,7 @@ var functions = map[string]*function{
 			{cond: "g != nil", ends: true, body: []node{}},
 		}, defs: []string{"g", "d.mcg_tree[gid]"}},
 		{rules: []string{"rxe/mcast-groups"}, cond: "len(d.mcg_tree) >= device_attr.max_mcast_grp"},
-		{rules: []string{"rxe/mcast-no-memory"}, cond: "t.fail(alloc, \"rxe_mcg\")"},
+		{rules: []string{"rxe/mcast-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mcg\")"},
 	}},
 	"(*drivers/rxe.rxeDev).mrInitUser": {enter: "rxe_mr_init_user", body: []node{
 		{calls: []string{"core.GetUmem"}, binds: []string{"addr", "start", "size", "length", "access", "access"}},
@@ -2833,7 +2833,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/rxe.rxeDev).qpChkAttr": {enter: "rxe_qp_chk_attr", body: []node{
 		{arms: []arm{
-			{cond: "!kernel.has(rxe_modify_qp_state_last)", ends: false, body: []node{
+			{cond: "!kernel.has(RXE_MODIFY_QP_STATE_LAST)", ends: false, body: []node{
 				{calls: []string{"(*drivers/rxe.rxeQP).chkStateNow"}, binds: []string{"mask", "mask"}},
 			}},
 		}},
@@ -2844,9 +2844,9 @@ var functions = map[string]*function{
 			}},
 		}},
 		{arms: []arm{
-			{cond: "mask & IB_QP_ACCESS_FLAGS != 0 && kernel.has(rxe_qp_access)", ends: false, body: []node{
+			{cond: "mask & IB_QP_ACCESS_FLAGS != 0 && kernel.has(RXE_QP_ACCESS)", ends: false, body: []node{
 				{rules: []string{"rxe/qp-access-type"}, cond: "ib.type_ != IB_QPT_RC && ib.type_ != IB_QPT_UC"},
-				{rules: []string{"rxe/qp-access"}, cond: "attr.access_flags & ~access_supported_qp != 0"},
+				{rules: []string{"rxe/qp-access"}, cond: "attr.access_flags & ~ACCESS_SUPPORTED_QP != 0"},
 			}},
 		}},
 		{arms: []arm{
@@ -2868,7 +2868,7 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/qp-send-sge"}, cond: "c.max_send_sge > device_attr.max_send_sge"},
 		{rules: []string{"rxe/qp-recv-wr"}, cond: "!has_srq && c.max_recv_wr > device_attr.max_qpwr"},
 		{rules: []string{"rxe/qp-recv-sge"}, cond: "!has_srq && c.max_recv_sge > device_attr.max_recv_sge"},
-		{rules: []string{"rxe/qp-inline"}, cond: "c.max_inline_data > max_inline_data"},
+		{rules: []string{"rxe/qp-inline"}, cond: "c.max_inline_data > MAX_INLINE_DATA"},
 	}},
 	"(*drivers/rxe.rxeDev).qpChkInit": {enter: "rxe_qp_chk_init", body: []node{
 		{arms: []arm{
@@ -2896,9 +2896,9 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/srq-sge"}, cond: "attr.max_sge > device_attr.max_srqsge"},
 	}},
 	"(*drivers/rxe.rxeDev).srqFromInit": {enter: "rxe_srq_from_init", body: []node{
-		{rules: []string{"rxe/create-srq-no-memory"}, cond: "q == nil", defs: []string{"q", "d.new_queue(attr.max_wr, rq.wqe_size(), from_client)"}},
+		{rules: []string{"rxe/create-srq-no-memory"}, cond: "q == nil", defs: []string{"q", "d.new_queue(attr.max_wr, rq.wqe_size(), FROM_CLIENT)"}},
 		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp"}},
-		{rules: []string{"rxe/create-srq-fault"}, cond: "resp != 0 && !copy_to_user(task.mem, resp + create_srq_resp_num, bytes(srq.index))", defs: []string{"task", "udata.task()"}},
+		{rules: []string{"rxe/create-srq-fault"}, cond: "resp != 0 && !copy_to_user(task.mem, resp + CREATE_SRQ_RESP_NUM, bytes(srq.index))", defs: []string{"task", "udata.task()"}},
 	}},
 	"(*drivers/rxe.rxeDev).takePending": {enter: "", body: []node{
 		{rules: []string{"rxe/mmap-no-object"}, cond: "i < 0", defs: []string{"i", "index_func(d.pending_mmaps, ?)"}},
@@ -2906,7 +2906,7 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/mmap-object-gone"}, cond: "ip.ref == 0", defs: []string{"ip", "d.pending_mmaps[i]", "i", "index_func(d.pending_mmaps, ?)"}},
 	}},
 	"(*drivers/rxe.rxeMR).fillPages": {enter: "__alloc_mr_page_info", body: []node{
-		{rules: []string{"rxe/mr-pages-no-memory"}, cond: "t.fail(alloc, \"rxe_mr_page\")"},
+		{rules: []string{"rxe/mr-pages-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mr_page\")"},
 		{rules: []string{"rxe/mr-not-persistent"}, cond: "mr.access & IB_ACCESS_FLUSH_PERSISTENT != 0"},
 	}},
 	"(*drivers/rxe.rxeQP).chkDestroy": {enter: "rxe_qp_chk_destroy", body: []node{
@@ -2927,11 +2927,11 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/rxe.rxeQP).initRQ": {enter: "rxe_init_rq", body: []node{
-		{rules: []string{"rxe/create-qp-no-memory"}, cond: "q == nil", defs: []string{"q", "dev.new_queue(cap.max_recv_wr, rq.wqe_size(), from_client)", "rq", "qp.rq"}},
-		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp_member(resp, create_qp_resp_rq)"}},
+		{rules: []string{"rxe/create-qp-no-memory"}, cond: "q == nil", defs: []string{"q", "dev.new_queue(cap.max_recv_wr, rq.wqe_size(), FROM_CLIENT)", "rq", "qp.rq"}},
+		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp_member(resp, CREATE_QP_RESP_RQ)"}},
 	}},
 	"(*drivers/rxe.rxeQP).initReq": {enter: "rxe_qp_init_req", body: []node{
-		{rules: []string{"rxe/qp-no-socket"}, cond: "t.fail(alloc, \"socket\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"rxe/qp-no-socket"}, cond: "t.fail(ALLOC, \"socket\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/rxe.rxeQP).initSQ"}, binds: []string{"resp", "resp"}},
 	}},
 	"(*drivers/rxe.rxeQP).initResp": {enter: "rxe_qp_init_resp", body: []node{
@@ -2942,8 +2942,8 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/rxe.rxeQP).initSQ": {enter: "rxe_init_sq", body: []node{
-		{rules: []string{"rxe/create-qp-no-memory"}, cond: "q == nil", defs: []string{"q", "dev.new_queue(cap.max_send_wr, send_wqe_size + sq.max_inline, from_client)", "sq.max_inline", "max(cap.max_send_sge * sge_size, cap.max_inline_data)", "sq", "qp.sq"}},
-		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp_member(resp, create_qp_resp_sq)"}},
+		{rules: []string{"rxe/create-qp-no-memory"}, cond: "q == nil", defs: []string{"q", "dev.new_queue(cap.max_send_wr, SEND_WQE_SIZE + sq.max_inline, FROM_CLIENT)", "sq.max_inline", "max(cap.max_send_sge * SGE_SIZE, cap.max_inline_data)", "sq", "qp.sq"}},
+		{calls: []string{"(*drivers/rxe.queue).mmapInfo"}, binds: []string{"outbuf", "resp_member(resp, CREATE_QP_RESP_SQ)"}},
 	}},
 	"(*drivers/rxe.rxeQP).setState": {enter: "", body: []node{
 		{calls: []string{"(*drivers/rxe.rxeQP).chkState"}, binds: []string{"mask", "mask"}},
@@ -2959,7 +2959,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "mask & IB_SRQ_LIMIT != 0", ends: false, body: []node{
 				{rules: []string{"rxe/srq-limit-max"}, cond: "attr.limit > device_attr.max_srqwr"},
-				{rules: []string{"rxe/srq-limit"}, cond: "attr.limit > buf.word(buf_index_mask)"},
+				{rules: []string{"rxe/srq-limit"}, cond: "attr.limit > buf.word(BUF_INDEX_MASK)"},
 			}},
 		}},
 	}},
@@ -2975,7 +2975,7 @@ var functions = map[string]*function{
 		{rules: []string{"write/command-range"}, cond: "i >= uint32(len(table))", defs: []string{"i", "command & 255"}},
 	}},
 	"(*kernel.Bundle).Alloc": {enter: "_uverbs_alloc", body: []node{
-		{rules: []string{"bundle/no-memory"}, cond: "t.fail(alloc, \"_uverbs_alloc\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"bundle/no-memory"}, cond: "t.fail(ALLOC, \"_uverbs_alloc\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"(*kernel.Bundle).ArraySize": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Len"}, binds: []string{"id", "id"}},
@@ -2991,7 +2991,7 @@ var functions = map[string]*function{
 		{rules: []string{"attr/absent"}, cond: "a == nil", defs: []string{"a", "b.get(id)"}},
 		{rules: []string{"const/range"}, cond: "a.data > max", defs: []string{"a", "b.get(id)"}},
 	}},
-	"(*kernel.Bundle).ConstDefault": {enter: "_uverbs_get_const_unsigned", body: []node{
+	"(*kernel.Bundle).ConstDefault": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "b.get(id) == nil", ends: true, body: []node{}},
 		}},
@@ -3035,7 +3035,7 @@ var functions = map[string]*function{
 	}},
 	"(*kernel.Bundle).Flags32": {enter: "uverbs_get_flags32", body: []node{
 		{calls: []string{"(*kernel.Bundle).Flags64"}, binds: []string{"id", "id", "allowed", "allowed"}},
-		{rules: []string{"flags/range"}, cond: "flags > max_uint32", defs: []string{"flags", "b.flags64(id, allowed)"}},
+		{rules: []string{"flags/range"}, cond: "flags > MAX_UINT32", defs: []string{"flags", "b.flags64(id, allowed)"}},
 	}},
 	"(*kernel.Bundle).Flags64": {enter: "uverbs_get_flags64", body: []node{
 		{arms: []arm{
@@ -3064,7 +3064,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).setOutput"}},
 	}},
 	"(*kernel.Bundle).RawFD": {enter: "", body: []node{
-		{calls: []string{"(*kernel.Bundle).ConstSigned"}, binds: []string{"id", "id", "min", "-2147483648", "max", "max_int32"}},
+		{calls: []string{"(*kernel.Bundle).ConstSigned"}, binds: []string{"id", "id", "min", "-2147483648", "max", "MAX_INT32"}},
 	}},
 	"(*kernel.Bundle).Uint32": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).uint"}, binds: []string{"id", "id", "size", "4"}},
@@ -3079,7 +3079,7 @@ var functions = map[string]*function{
 		{rules: []string{"attr/data-fault"}, cond: "!copy_from_user(task.mem, dst, a.data)"},
 	}},
 	"(*kernel.Bundle).copyAttrs": {enter: "_uverbs_alloc", body: []node{
-		{rules: []string{"bundle/no-memory"}, cond: "t.fail(alloc, \"_uverbs_alloc\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"bundle/no-memory"}, cond: "t.fail(ALLOC, \"_uverbs_alloc\")", defs: []string{"t", "b.trace()"}},
 		{rules: []string{"attrs/fault"}, cond: "!copy_from_user(task.mem, p.uattrs, p.user_attrs)", defs: []string{"p", "b.priv"}},
 	}},
 	"(*kernel.Bundle).copyIn": {enter: "", body: []node{
@@ -3101,20 +3101,20 @@ var functions = map[string]*function{
 	}},
 	"(*kernel.Bundle).processAttr": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "s.type_ == type_ptr_in || s.type_ == type_ptr_out", ends: true, body: []node{
+			{cond: "s.type_ == TYPE_PTR_IN || s.type_ == TYPE_PTR_OUT", ends: true, body: []node{
 				{calls: []string{"(*kernel.Bundle).processPtr"}, binds: []string{"i", "i"}},
 			}},
-			{cond: "s.type_ == type_enum_in", ends: true, body: []node{
+			{cond: "s.type_ == TYPE_ENUM_IN", ends: true, body: []node{
 				{calls: []string{"kernel.enumMember"}},
 				{calls: []string{"(*kernel.Bundle).processPtr"}, binds: []string{"i", "i"}},
 			}},
-			{cond: "s.type_ == type_idr || s.type_ == type_fd", ends: true, body: []node{
+			{cond: "s.type_ == TYPE_IDR || s.type_ == TYPE_FD", ends: true, body: []node{
 				{calls: []string{"(*kernel.Bundle).processObject"}, binds: []string{"i", "i", "bkey", "bkey"}},
 			}},
-			{cond: "s.type_ == type_raw_fd", ends: true, body: []node{
-				{rules: []string{"attr/raw-fd"}, cond: "u.attr_data() != 0 || u.len() != 0 || int64(u.data) < -2147483648 || int64(u.data) > max_int32"},
+			{cond: "s.type_ == TYPE_RAW_FD", ends: true, body: []node{
+				{rules: []string{"attr/raw-fd"}, cond: "u.attr_data() != 0 || u.len() != 0 || int64(u.data) < -2147483648 || int64(u.data) > MAX_INT32"},
 			}},
-			{cond: "s.type_ == type_id_rs_array", ends: true, body: []node{
+			{cond: "s.type_ == TYPE_ID_RS_ARRAY", ends: true, body: []node{
 				{calls: []string{"(*kernel.Bundle).processIDRsArray"}, binds: []string{"bkey", "bkey"}},
 			}},
 		}},
@@ -3140,15 +3140,15 @@ var functions = map[string]*function{
 		{rules: []string{"attr/object-len"}, cond: "u.len() != 0"},
 		{calls: []string{"uobject.FromFile"}, binds: []string{"object", "spec.object", "access", "spec.access", "id", "int64(u.data)"}},
 		{arms: []arm{
-			{cond: "spec.access != access_new", ends: true, body: []node{}},
+			{cond: "spec.access != ACCESS_NEW", ends: true, body: []node{}},
 		}},
-		{rules: []string{"attr/id-fault"}, cond: "!put_user64(task.mem, to, object.id())", defs: []string{"to", "priv.user_attr_at(uint16(i)) + ioctl_attr_data_offset"}},
+		{rules: []string{"attr/id-fault"}, cond: "!put_user64(task.mem, to, object.id())", defs: []string{"to", "priv.user_attr_at(uint16(i)) + IOCTL_ATTR_DATA_OFFSET"}},
 	}},
 	"(*kernel.Bundle).processPtr": {enter: "", body: []node{
-		{rules: []string{"attr/trailing-nonzero"}, cond: "n > val.len && val.zero_trailing && s.type_ != type_ptr_out && !b.is_cleared(u, val.len)", defs: []string{"n", "u.len()"}},
+		{rules: []string{"attr/trailing-nonzero"}, cond: "n > val.len && val.zero_trailing && s.type_ != TYPE_PTR_OUT && !b.is_cleared(u, val.len)", defs: []string{"n", "u.len()"}},
 		{rules: []string{"attr/too-short"}, cond: "n < val.min_len", defs: []string{"n", "u.len()"}},
 		{rules: []string{"attr/too-long"}, cond: "n > val.len && !val.zero_trailing", defs: []string{"n", "u.len()"}},
-		{rules: []string{"attr/reserved"}, cond: "u.attr_data() != 0 && s.type_ != type_enum_in"},
+		{rules: []string{"attr/reserved"}, cond: "u.attr_data() != 0 && s.type_ != TYPE_ENUM_IN"},
 		{arms: []arm{
 			{cond: "val.alloc_and_copy && !e.is_inline()", ends: true, body: []node{
 				{calls: []string{"(*kernel.Bundle).copyIn"}},
@@ -3164,12 +3164,12 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).setAttrs"}},
 		{rules: []string{"attr/missing"}, cond: "m.mandatory & ~b.present != 0", defs: []string{"m", "p.method", "p", "b.priv"}},
 		{arms: []arm{
-			{cond: "m.destroy_bkey != bkey_len", ends: false, body: []node{
+			{cond: "m.destroy_bkey != BKEY_LEN", ends: false, body: []node{
 				{calls: []string{"uobject.Destroy"}},
 				{calls: []string{"(*kernel.Bundle).runHandler"}},
-				{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "lookup_destroy"}},
+				{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_DESTROY"}},
 			}},
-			{cond: "!(m.destroy_bkey != bkey_len)", ends: false, body: []node{
+			{cond: "!(m.destroy_bkey != BKEY_LEN)", ends: false, body: []node{
 				{calls: []string{"(*kernel.Bundle).runHandler"}},
 			}},
 		}, defs: []string{"m", "p.method", "p", "b.priv"}},
@@ -3206,7 +3206,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*kernel.Bundle).setOutput": {enter: "uverbs_set_output", body: []node{
-		{rules: []string{"attr/flag-fault"}, cond: "!put_user16(task.mem, p.user_attr_at(a.index) + ioctl_attr_flags_offset, flags)", defs: []string{"p", "b.priv", "flags", "uattr.flags() | UVERBS_ATTR_F_VALID_OUTPUT"}},
+		{rules: []string{"attr/flag-fault"}, cond: "!put_user16(task.mem, p.user_attr_at(a.index) + IOCTL_ATTR_FLAGS_OFFSET, flags)", defs: []string{"p", "b.priv", "flags", "uattr.flags() | UVERBS_ATTR_F_VALID_OUTPUT"}},
 	}},
 	"(*kernel.Bundle).split": {enter: "", body: []node{
 		{arms: []arm{
@@ -3232,13 +3232,13 @@ var functions = map[string]*function{
 			{arms: []arm{
 				{cond: "f == nil", ends: true, body: []node{}},
 			}, defs: []string{"f", "d.first_file()"}},
-			{calls: []string{"(*kernel.File).destroyAll"}, binds: []string{"why", "remove_driver_remove"}},
+			{calls: []string{"(*kernel.File).destroyAll"}, binds: []string{"why", "REMOVE_DRIVER_REMOVE"}},
 		}},
 	}},
 	"(*kernel.Device).newFile": {enter: "", body: []node{
 		{rules: []string{"open/device-gone"}, cond: "dev == nil", defs: []string{"dev", "ib_dev.load()"}},
 		{rules: []string{"open/net-namespace"}, cond: "!dev.access_net_ns(!machine.exclusive_net_ns, task.net_ns())", defs: []string{"dev", "ib_dev.load()"}},
-		{rules: []string{"open/no-memory"}, cond: "t.fail(alloc, \"ib_uverbs_file\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"open/no-memory"}, cond: "t.fail(ALLOC, \"ib_uverbs_file\")", defs: []string{"t", "task.trace"}},
 	}},
 	"(*kernel.Device).open": {enter: "ib_uverbs_open", body: []node{
 		{rules: []string{"open/no-device"}, cond: "!d.get_not_zero()"},
@@ -3260,7 +3260,7 @@ var functions = map[string]*function{
 	"(*kernel.File).cmdVerbs": {enter: "ib_uverbs_cmd_verbs", body: []node{
 		{rules: []string{"header/driver-id"}, cond: "hdr.driver_id != api.driver_id", defs: []string{"api", "device.api"}},
 		{rules: []string{"method/unknown"}, cond: "elm == nil", defs: []string{"elm", "radix.lookup_chunk(p.method_key)", "p.method_key", "key_obj(hdr.object_id) | key_ioctl_method(hdr.method_id)", "p", "b.priv"}},
-		{rules: []string{"bundle/no-memory"}, cond: "!method.use_stack && t.fail(alloc, \"bundle_priv\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"bundle/no-memory"}, cond: "!method.use_stack && t.fail(ALLOC, \"bundle_priv\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*kernel.Bundle).runMethod"}},
 		{calls: []string{"(*kernel.Bundle).finish"}, binds: []string{"commit", "err == nil"}},
 	}},
@@ -3269,18 +3269,18 @@ var functions = map[string]*function{
 	}},
 	"(*kernel.File).ioctl": {enter: "", body: []node{
 		{rules: []string{"header/fault"}, cond: "!copy_from_user(task.mem, priv.hdr, arg)"},
-		{rules: []string{"header/length"}, cond: "hdr.length > page_size || hdr.length != ioctl_hdr_size + hdr.num_attrs * ioctl_attr_size", defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
+		{rules: []string{"header/length"}, cond: "hdr.length > PAGE_SIZE || hdr.length != IOCTL_HDR_SIZE + hdr.num_attrs * IOCTL_ATTR_SIZE", defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
 		{rules: []string{"header/reserved"}, cond: "hdr.reserved1 != 0 || hdr.reserved2 != 0", defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
-		{calls: []string{"(*kernel.File).cmdVerbs"}, binds: []string{"user_attrs", "arg + ioctl_hdr_size"}},
+		{calls: []string{"(*kernel.File).cmdVerbs"}, binds: []string{"user_attrs", "arg + IOCTL_HDR_SIZE"}},
 	}},
 	"(*kernel.File).write": {enter: "", body: []node{
-		{rules: []string{"write/too-short"}, cond: "count < cmd_hdr_size"},
-		{rules: []string{"write/header-fault"}, cond: "!copy_from_user(task.mem, raw, buf)", defs: []string{"raw", "b.scratch(cmd_hdr_size + ex_cmd_hdr_size)"}},
+		{rules: []string{"write/too-short"}, cond: "count < CMD_HDR_SIZE"},
+		{rules: []string{"write/header-fault"}, cond: "!copy_from_user(task.mem, raw, buf)", defs: []string{"raw", "b.scratch(CMD_HDR_SIZE + EX_CMD_HDR_SIZE)"}},
 		{calls: []string{"(*kernel.API).Write"}, binds: []string{"command", "hdr.command"}},
 		{arms: []arm{
 			{cond: "m.is_ex", ends: false, body: []node{
-				{rules: []string{"write/ex-too-short"}, cond: "count < cmd_hdr_size + ex_cmd_hdr_size"},
-				{rules: []string{"write/ex-header-fault"}, cond: "!copy_from_user(task.mem, raw, buf)", defs: []string{"raw", "b.scratch(cmd_hdr_size + ex_cmd_hdr_size)"}},
+				{rules: []string{"write/ex-too-short"}, cond: "count < CMD_HDR_SIZE + EX_CMD_HDR_SIZE"},
+				{rules: []string{"write/ex-header-fault"}, cond: "!copy_from_user(task.mem, raw, buf)", defs: []string{"raw", "b.scratch(CMD_HDR_SIZE + EX_CMD_HDR_SIZE)"}},
 			}},
 		}, defs: []string{"m", "api.write(hdr.command)"}},
 		{calls: []string{"(*kernel.cmdHdr).verify"}, binds: []string{"count", "count"}},
@@ -3293,7 +3293,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.WriteMethod).Run"}},
 		{arms: []arm{
 			{cond: "b.u_object != nil", ends: false, body: []node{
-				{calls: []string{"uobject.Finalize"}, binds: []string{"access", "access_new", "hw_valid", "true", "commit", "err == nil"}},
+				{calls: []string{"uobject.Finalize"}, binds: []string{"access", "ACCESS_NEW", "hw_valid", "true", "commit", "err == nil"}},
 			}},
 		}},
 	}},
@@ -3319,24 +3319,24 @@ var functions = map[string]*function{
 				{calls: []string{"(*kernel.cmdHdr).verifyEx"}, binds: []string{"count", "count"}},
 			}},
 		}},
-		{rules: []string{"write/words"}, cond: "h.in_words * cmd_word != count"},
+		{rules: []string{"write/words"}, cond: "h.in_words * CMD_WORD != count"},
 		{arms: []arm{
-			{cond: "count < m.req_size + cmd_hdr_size", ends: true, body: []node{
+			{cond: "count < m.req_size + CMD_HDR_SIZE", ends: true, body: []node{
 				{arms: []arm{
 					{cond: "h.command == IB_USER_VERBS_CMD_DESTROY_CQ && count == 16", ends: true, body: []node{}},
 				}},
 				{rules: []string{"write/request-short"}, cond: ""},
 			}},
 		}},
-		{rules: []string{"write/response-short"}, cond: "h.out_words * cmd_word < m.resp_size"},
+		{rules: []string{"write/response-short"}, cond: "h.out_words * CMD_WORD < m.resp_size"},
 	}},
 	"(*kernel.cmdHdr).verifyEx": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "(h.in_words + h.provider_in_words) * ex_cmd_word != count - cmd_hdr_size - ex_cmd_hdr_size", ends: true, body: []node{
-				{rules: []string{"write/ex-words"}, cond: "(h.in_words + h.provider_in_words) * ex_cmd_word != count - cmd_hdr_size - ex_cmd_hdr_size"},
+			{cond: "(h.in_words + h.provider_in_words) * EX_CMD_WORD != count - CMD_HDR_SIZE - EX_CMD_HDR_SIZE", ends: true, body: []node{
+				{rules: []string{"write/ex-words"}, cond: "(h.in_words + h.provider_in_words) * EX_CMD_WORD != count - CMD_HDR_SIZE - EX_CMD_HDR_SIZE"},
 			}},
-			{cond: "h.in_words * ex_cmd_word < m.req_size", ends: true, body: []node{
-				{rules: []string{"write/request-short"}, cond: "h.in_words * ex_cmd_word < m.req_size"},
+			{cond: "h.in_words * EX_CMD_WORD < m.req_size", ends: true, body: []node{
+				{rules: []string{"write/request-short"}, cond: "h.in_words * EX_CMD_WORD < m.req_size"},
 			}},
 			{cond: "h.reserved != 0", ends: true, body: []node{
 				{rules: []string{"write/ex-reserved"}, cond: "h.reserved != 0"},
@@ -3348,17 +3348,17 @@ var functions = map[string]*function{
 			{cond: "h.out_words + h.provider_out_words == 0", ends: true, body: []node{
 				{rules: []string{"write/ex-no-out-words"}, cond: "h.out_words + h.provider_out_words == 0"},
 			}},
-			{cond: "h.out_words * ex_cmd_word < m.resp_size", ends: true, body: []node{
-				{rules: []string{"write/response-short"}, cond: "h.out_words * ex_cmd_word < m.resp_size"},
+			{cond: "h.out_words * EX_CMD_WORD < m.resp_size", ends: true, body: []node{
+				{rules: []string{"write/response-short"}, cond: "h.out_words * EX_CMD_WORD < m.resp_size"},
 			}},
-			{cond: "!access_ok(h.response, (h.out_words + h.provider_out_words) * ex_cmd_word)", ends: true, body: []node{
-				{rules: []string{"write/ex-response-fault"}, cond: "!access_ok(h.response, (h.out_words + h.provider_out_words) * ex_cmd_word)"},
+			{cond: "!access_ok(h.response, (h.out_words + h.provider_out_words) * EX_CMD_WORD)", ends: true, body: []node{
+				{rules: []string{"write/ex-response-fault"}, cond: "!access_ok(h.response, (h.out_words + h.provider_out_words) * EX_CMD_WORD)"},
 			}},
 		}},
 	}},
 	"(*kernel.owner).DestroyContext": {enter: "ufile_destroy_ucontext", body: []node{
 		{arms: []arm{
-			{cond: "why == remove_driver_remove", ends: false, body: []node{
+			{cond: "why == REMOVE_DRIVER_REMOVE", ends: false, body: []node{
 				{calls: []string{"(*core.Umaps).Disassociate"}},
 			}},
 		}},
@@ -3397,7 +3397,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*methods.sendPoster).allocWR": {enter: "alloc_wr", body: []node{
-		{rules: []string{"cmd-post/send-wr-no-memory"}, cond: "sges >= max_sg_es || t.fail(alloc, \"ib_send_wr\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-post/send-wr-no-memory"}, cond: "sges >= MAX_SG_ES || t.fail(ALLOC, \"ib_send_wr\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"(*methods.sendPoster).fillOpcode": {enter: "", body: []node{
 		{arms: []arm{
@@ -3611,7 +3611,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).MmapAt"}, binds: []string{"at", "0", "fd", "fd", "length", "length", "prot", "prot", "flags", "flags", "off", "off"}},
 	}},
 	"(*process.Task).MmapAt": {enter: "", body: []node{
-		{rules: []string{"mmap/offset-unaligned"}, cond: "off % page_size != 0"},
+		{rules: []string{"mmap/offset-unaligned"}, cond: "off % PAGE_SIZE != 0"},
 		{arms: []arm{
 			{cond: "flags & MAP_ANONYMOUS == 0", ends: false, body: []node{
 				{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
@@ -3667,7 +3667,7 @@ var functions = map[string]*function{
 		{rules: []string{"read/mode"}, cond: "!f.readable()", defs: []string{"f", "t.fget(fd)"}},
 		{rules: []string{"read/no-operation"}, cond: "ops.read == nil"},
 		{rules: []string{"read/buffer"}, cond: "!access_ok(buf, n)"},
-		{calls: []string{"drivers/mlx5.devxCmdRead", "drivers/mlx5.devxEventRead", "kernel.compEventRead", "kernel.asyncEventRead"}, via: "field process.FileOps.Read", binds: []string{"buf", "buf", "count", "min(n, max_rw_count)"}},
+		{calls: []string{"drivers/mlx5.devxCmdRead", "drivers/mlx5.devxEventRead", "kernel.compEventRead", "kernel.asyncEventRead"}, via: "field process.FileOps.Read", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
 	}},
 	"(*process.Task).SendFD": {enter: "", body: []node{
 		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
@@ -3679,11 +3679,11 @@ var functions = map[string]*function{
 	"(*process.Task).SetRlimit": {enter: "", body: []node{
 		{rules: []string{"rlimit/resource"}, cond: "old == nil", defs: []string{"old", "limits.of(r)", "limits", "limits.load()"}},
 		{rules: []string{"rlimit/order"}, cond: "l.cur > l.max"},
-		{rules: []string{"rlimit/nr-open"}, cond: "r == RLIMIT_NOFILE && l.max > sysctl_nr_open"},
+		{rules: []string{"rlimit/nr-open"}, cond: "r == RLIMIT_NOFILE && l.max > SYSCTL_NR_OPEN"},
 		{rules: []string{"rlimit/raise"}, cond: "l.max > old.max && !t.capable(CAP_SYS_RESOURCE)", defs: []string{"old", "limits.of(r)", "limits", "limits.load()"}},
 	}},
 	"(*process.Task).Setgid": {enter: "", body: []node{
-		{rules: []string{"cred/gid"}, cond: "gid == invalid_id"},
+		{rules: []string{"cred/gid"}, cond: "gid == INVALID_ID"},
 		{arms: []arm{
 			{cond: "effective.has(CAP_SETGID)", ends: false, body: []node{}},
 			{cond: "gid != old.gid && gid != old.sgid", ends: true, body: []node{
@@ -3692,7 +3692,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*process.Task).Setuid": {enter: "", body: []node{
-		{rules: []string{"cred/uid"}, cond: "uid == invalid_id"},
+		{rules: []string{"cred/uid"}, cond: "uid == INVALID_ID"},
 		{arms: []arm{
 			{cond: "effective.has(CAP_SETUID)", ends: false, body: []node{}},
 			{cond: "uid != old.uid && uid != old.suid", ends: true, body: []node{
@@ -3705,7 +3705,7 @@ var functions = map[string]*function{
 		{rules: []string{"write/mode"}, cond: "!f.writable()", defs: []string{"f", "t.fget(fd)"}},
 		{rules: []string{"write/no-operation"}, cond: "ops.write == nil"},
 		{rules: []string{"write/buffer"}, cond: "!access_ok(buf, n)"},
-		{calls: []string{"kernel.write"}, via: "field process.FileOps.Write", binds: []string{"buf", "buf", "count", "min(n, max_rw_count)"}},
+		{calls: []string{"kernel.write"}, via: "field process.FileOps.Write", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
 	}},
 	"(*process.Task).allocFD": {enter: "", body: []node{
 		{arms: []arm{
@@ -3765,11 +3765,11 @@ var functions = map[string]*function{
 	"(*sim_test/stub.Driver).allocUAR": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE"}},
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", "max", "max_uint32"}},
-		{rules: []string{"stub/uar-type"}, cond: "typ > MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC", defs: []string{"typ", "b.const_(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, max_uint32)"}},
-		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "page_size", "min", "first_uar_pgoff", "max", "last_uar_pgoff"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET", "v", "entry.pgoff << page_shift"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH", "v", "page_size"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", "max", "MAX_UINT32"}},
+		{rules: []string{"stub/uar-type"}, cond: "typ > MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC", defs: []string{"typ", "b.const_(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, MAX_UINT32)"}},
+		{calls: []string{"(*core.Ucontext).InsertMmapEntry"}, binds: []string{"length", "PAGE_SIZE", "min", "FIRST_UAR_PGOFF", "max", "LAST_UAR_PGOFF"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET", "v", "entry.pgoff << PAGE_SHIFT"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH", "v", "PAGE_SIZE"}},
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID", "v", "u.id"}, defs: []string{"u.id", "uar_i_ds.add(1)", "u", "new(uar)"}},
 	}},
 	"(*sim_test/stub.Driver).deallocDM": {enter: "", body: []node{
@@ -3829,7 +3829,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*core.Ucontext).MmapIO"}},
 			}},
 		}},
-		{rules: []string{"stub/mapping-too-long"}, cond: "a.pages() > map_pages"},
+		{rules: []string{"stub/mapping-too-long"}, cond: "a.pages() > MAP_PAGES"},
 		{calls: []string{"(*core.Ucontext).MmapIO"}},
 	}},
 	"(*sim_test/stub.trail).destroys": {enter: "", body: []node{
@@ -3853,19 +3853,19 @@ var functions = map[string]*function{
 		}},
 		{arms: []arm{
 			{cond: "uobjects.next != f.uobjects", ends: false, body: []node{
-				{calls: []string{"(*uobject.File).cleanup"}, binds: []string{"why", "remove_driver_failure"}},
+				{calls: []string{"(*uobject.File).cleanup"}, binds: []string{"why", "REMOVE_DRIVER_FAILURE"}},
 			}},
 		}},
 		{calls: []string{"(*kernel.owner).DestroyContext"}, via: "interface", binds: []string{"why", "why"}},
 	}},
 	"(*uobject.File).cleanup": {enter: "__uverbs_cleanup_ufile", body: []node{
 		{loop: []node{
-			{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "lookup_write"}},
+			{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "LOOKUP_WRITE"}},
 			{calls: []string{"uobject.destroy"}, binds: []string{"why", "why"}},
 		}},
 	}},
 	"(*uobject.Object).lock": {enter: "", body: []node{
-		{rules: []string{"object/device-gone"}, cond: "mode != lookup_destroy && owner.device_gone()"},
+		{rules: []string{"object/device-gone"}, cond: "mode != LOOKUP_DESTROY && owner.device_gone()"},
 		{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "mode"}},
 	}},
 	"(*uobject.Object).putUnlocked": {enter: "", body: []node{
@@ -3873,12 +3873,12 @@ var functions = map[string]*function{
 	}},
 	"(*uobject.Object).tryLock": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "mode == lookup_read", ends: false, body: []node{
+			{cond: "mode == LOOKUP_READ", ends: false, body: []node{
 				{loop: []node{
 					{rules: []string{"object/busy-read"}, cond: "n == -1", defs: []string{"n", "usecnt.load()"}},
 				}},
 			}},
-			{cond: "mode == lookup_write", ends: false, body: []node{
+			{cond: "mode == LOOKUP_WRITE", ends: false, body: []node{
 				{rules: []string{"object/busy-write"}, cond: "!usecnt.compare_and_swap(0, -1)"},
 			}},
 		}},
@@ -3919,7 +3919,7 @@ var functions = map[string]*function{
 			}},
 			{calls: []string{"(drivers/mlx5.tsCaps).of"}},
 		}},
-		{rules: []string{"mlx5-ts/mismatch"}, cond: "s != ts_default && r != ts_default && s != r", defs: []string{"s", "formats[0]", "formats", "{}", "r", "formats[1]"}},
+		{rules: []string{"mlx5-ts/mismatch"}, cond: "s != TS_DEFAULT && r != TS_DEFAULT && s != r", defs: []string{"s", "formats[0]", "formats", "{}", "r", "formats[1]"}},
 	}},
 	"(drivers/rxe.network).resolve": {enter: "", body: []node{
 		{rules: []string{"rxe/addr-family"}, cond: "addr_from16.is4_in6() != dst.is4_in6()", defs: []string{"dst", "addr_from16(dgid)"}},
@@ -3934,8 +3934,8 @@ var functions = map[string]*function{
 		{calls: []string{"process.NewAnonFile"}, binds: []string{"flags", "ta.fd_flags"}, defs: []string{"ta", "attrs.load()"}},
 	}},
 	"(uobject.fdClass).lookupGet": {enter: "lookup_get_fd_uobject", body: []node{
-		{rules: []string{"object/fd-range"}, cond: "id < -2147483648 || id > max_int32"},
-		{rules: []string{"object/fd-mode"}, cond: "mode != lookup_read"},
+		{rules: []string{"object/fd-range"}, cond: "id < -2147483648 || id > MAX_INT32"},
+		{rules: []string{"object/fd-mode"}, cond: "mode != LOOKUP_READ"},
 		{rules: []string{"object/fd-gone"}, cond: "ta == nil", defs: []string{"ta", "attrs.load()"}},
 		{rules: []string{"object/fd-bad"}, cond: "file == nil", defs: []string{"file", "task.fget(id)", "task", "attrs.task()"}},
 		{rules: []string{"object/fd-foreign"}, cond: "file.ops != ta.file_ops || !ok || o.file != f", defs: []string{"file", "task.fget(id)", "task", "attrs.task()", "ta", "attrs.load()", "ok", "file.private", "o", "file.private"}},
@@ -3955,7 +3955,7 @@ var functions = map[string]*function{
 		{calls: []string{"uobject.lookupIDR"}, binds: []string{"id", "id"}},
 	}},
 	"copyuser.dupForSplit": {enter: "", body: []node{
-		{rules: []string{"vma/split-no-memory"}, cond: "trace_of.fail(alloc, \"vm_area_dup\")"},
+		{rules: []string{"vma/split-no-memory"}, cond: "trace_of.fail(ALLOC, \"vm_area_dup\")"},
 	}},
 	"copyuser.putFile": {enter: "", body: []node{
 		{arms: []arm{
@@ -3973,12 +3973,12 @@ var functions = map[string]*function{
 		{calls: []string{"copyuser.putFile"}},
 	}},
 	"core.AllocUmemODPImplicit": {enter: "ib_umem_odp_alloc_implicit", body: []node{
-		{rules: []string{"umem-odp/hugetlb"}, cond: "access & access_hugetlb != 0"},
-		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(alloc, \"ib_umem_odp\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"umem-odp/hugetlb"}, cond: "access & ACCESS_HUGETLB != 0"},
+		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem_odp\")", defs: []string{"t", "task.trace"}},
 	}},
 	"core.AllocXRCDUser": {enter: "ib_alloc_xrcd_user", body: []node{
 		{rules: []string{"xrcd/unsupported"}, cond: "ops.alloc_xrcd == nil"},
-		{rules: []string{"xrcd/no-memory"}, cond: "t.fail(alloc, \"ib_xrcd\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"xrcd/no-memory"}, cond: "t.fail(ALLOC, \"ib_xrcd\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).allocXRCD"}, via: "field core.DeviceOps.AllocXRCD"},
 	}},
 	"core.AttachMcast": {enter: "ib_attach_mcast", body: []node{
@@ -3988,15 +3988,15 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).attachMcast", "drivers/rxe.attachMcast"}, via: "field core.DeviceOps.AttachMcast"},
 	}},
 	"core.CheckMRAccess": {enter: "", body: []node{
-		{rules: []string{"mr-access/needs-local-write"}, cond: "access & (access_remote_atomic | access_remote_write) != 0 && access & access_local_write == 0"},
+		{rules: []string{"mr-access/needs-local-write"}, cond: "access & (ACCESS_REMOTE_ATOMIC | ACCESS_REMOTE_WRITE) != 0 && access & ACCESS_LOCAL_WRITE == 0"},
 		{rules: []string{"mr-access/unknown"}, cond: "access & ~access_supported(dev.kernel) != 0"},
 		{arms: []arm{
-			{cond: "access & access_on_demand != 0 && device_attr.kernel_cap_flags & kernel_on_demand_paging == 0", ends: true, body: []node{
-				{rules: []string{"mr-access/on-demand-invalid"}, cond: "!kernel.has(on_demand_unsupported)"},
+			{cond: "access & ACCESS_ON_DEMAND != 0 && device_attr.kernel_cap_flags & KERNEL_ON_DEMAND_PAGING == 0", ends: true, body: []node{
+				{rules: []string{"mr-access/on-demand-invalid"}, cond: "!kernel.has(ON_DEMAND_UNSUPPORTED)"},
 				{rules: []string{"mr-access/no-on-demand"}, cond: ""},
 			}},
 		}},
-		{rules: []string{"mr-access/no-flush"}, cond: "access & access_flush_global != 0 && caps & IB_UVERBS_DEVICE_FLUSH_GLOBAL == 0 || access & access_flush_persistent != 0 && caps & IB_UVERBS_DEVICE_FLUSH_PERSISTENT == 0", defs: []string{"caps", "device_attr.device_cap_flags"}},
+		{rules: []string{"mr-access/no-flush"}, cond: "access & ACCESS_FLUSH_GLOBAL != 0 && caps & IB_UVERBS_DEVICE_FLUSH_GLOBAL == 0 || access & ACCESS_FLUSH_PERSISTENT != 0 && caps & IB_UVERBS_DEVICE_FLUSH_PERSISTENT == 0", defs: []string{"caps", "device_attr.device_cap_flags"}},
 	}},
 	"core.CloseQP": {enter: "ib_close_qp", body: []node{
 		{rules: []string{"qp/not-shared"}, cond: "real_qp == qp", defs: []string{"real_qp", "qp.real_qp"}},
@@ -4011,7 +4011,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.createXRCQPUser"}},
 	}},
 	"core.CreateSRQUser": {enter: "ib_create_srq_user", body: []node{
-		{rules: []string{"srq/no-memory"}, cond: "t.fail(alloc, \"ib_srq\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"srq/no-memory"}, cond: "t.fail(ALLOC, \"ib_srq\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createSRQ", "drivers/rxe.createSRQ"}, via: "field core.DeviceOps.CreateSRQ"},
 	}},
 	"core.CreateUserAH": {enter: "rdma_create_user_ah", body: []node{
@@ -4069,13 +4069,13 @@ var functions = map[string]*function{
 		{rules: []string{"gid/empty"}, cond: ""},
 	}},
 	"core.GetUmem": {enter: "ib_umem_get", body: []node{
-		{rules: []string{"umem/overflow"}, cond: "end < addr || (end + mask) & ~mask < end", defs: []string{"end", "addr + size"}},
+		{rules: []string{"umem/overflow"}, cond: "end < addr || (end + MASK) & ~MASK < end", defs: []string{"end", "addr + size"}},
 		{rules: []string{"umem/no-mlock"}, cond: "!task.can_do_mlock()"},
-		{rules: []string{"umem/on-demand"}, cond: "access & access_on_demand != 0"},
-		{rules: []string{"umem/no-memory"}, cond: "t.fail(alloc, \"ib_umem\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"umem/on-demand"}, cond: "access & ACCESS_ON_DEMAND != 0"},
+		{rules: []string{"umem/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem\")", defs: []string{"t", "task.trace"}},
 		{rules: []string{"umem/empty"}, cond: "n == 0 || n > 1 << 32 - 1", defs: []string{"n", "num_pages(addr, size)"}},
-		{rules: []string{"umem/memlock-limit"}, cond: "pinned > limit && !task.capable(CAP_IPC_LOCK)", defs: []string{"pinned", "mm.add_pinned_vm(int64(n))", "mm", "task.mem", "n", "num_pages(addr, size)", "limit", "task.rlimit(RLIMIT_MEMLOCK) >> page_shift"}},
-		{calls: []string{"core.pinUser"}, binds: []string{"from", "addr.page_down()", "size", "n << page_shift", "access", "access"}, defs: []string{"n", "num_pages(addr, size)"}},
+		{rules: []string{"umem/memlock-limit"}, cond: "pinned > limit && !task.capable(CAP_IPC_LOCK)", defs: []string{"pinned", "mm.add_pinned_vm(int64(n))", "mm", "task.mem", "n", "num_pages(addr, size)", "limit", "task.rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT"}},
+		{calls: []string{"core.pinUser"}, binds: []string{"from", "addr.page_down()", "size", "n << PAGE_SHIFT", "access", "access"}, defs: []string{"n", "num_pages(addr, size)"}},
 	}},
 	"core.GetUmemDmabuf": {enter: "ib_umem_dmabuf_get", body: []node{
 		{rules: []string{"dmabuf/overflow"}, cond: "offset + size < offset"},
@@ -4084,7 +4084,7 @@ var functions = map[string]*function{
 			{cond: "buf.size() < offset + size", ends: false, body: []node{
 				{rules: []string{"dmabuf/range"}, cond: ""},
 			}},
-			{cond: "t.fail(alloc, \"ib_umem_dmabuf\")", ends: false, body: []node{
+			{cond: "t.fail(ALLOC, \"ib_umem_dmabuf\")", ends: false, body: []node{
 				{rules: []string{"dmabuf/no-memory"}, cond: ""},
 			}},
 			{cond: "u.num_pages() == 0", ends: false, body: []node{
@@ -4096,7 +4096,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.GetUmemDmabuf"}, binds: []string{"offset", "offset", "size", "size", "fd", "fd", "access", "access"}},
 	}},
 	"core.GetUmemODP": {enter: "ib_umem_odp_get", body: []node{
-		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(alloc, \"ib_umem_odp\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem_odp\")", defs: []string{"t", "task.trace"}},
 		{calls: []string{"(*core.UmemODP).init"}},
 	}},
 	"core.ModifyQPWithUdata": {enter: "ib_modify_qp_with_udata", body: []node{
@@ -4131,17 +4131,17 @@ var functions = map[string]*function{
 		{rules: []string{"ah-attr/no-grh"}, cond: "dev.is_grh_required() && !attr.is_global"},
 	}},
 	"core.createAH": {enter: "_rdma_create_ah", body: []node{
-		{rules: []string{"ah/no-memory"}, cond: "t.fail(alloc, \"ib_ah\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"ah/no-memory"}, cond: "t.fail(ALLOC, \"ib_ah\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createUserAH", "drivers/rxe.createUserAH"}, via: "field core.DeviceOps.CreateUserAH"},
 	}},
 	"core.createQP": {enter: "create_qp.part.0", body: []node{
 		{rules: []string{"qp/unsupported"}, cond: "ops.create_qp == nil"},
-		{rules: []string{"qp/no-memory"}, cond: "t.fail(alloc, \"ib_qp\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"qp/no-memory"}, cond: "t.fail(ALLOC, \"ib_qp\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createQP", "drivers/rxe.createQP", "sim_test/stub.noQP"}, via: "field core.DeviceOps.CreateQP"},
 	}},
 	"core.createXRCQPUser": {enter: "create_xrc_qp_user", body: []node{
 		{calls: []string{"core.openQP"}},
-		{rules: []string{"qp/no-memory"}, cond: "t.fail(alloc, \"tgt_qps\")"},
+		{rules: []string{"qp/no-memory"}, cond: "t.fail(ALLOC, \"tgt_qps\")"},
 	}},
 	"core.destroySharedQP": {enter: "__ib_destroy_shared_qp", body: []node{
 		{calls: []string{"core.CloseQP"}},
@@ -4171,22 +4171,22 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "mask & IB_QP_ALT_PATH != 0", ends: false, body: []node{
 				{calls: []string{"core.fillSGIDAttr"}},
-				{rules: []string{"qp/alt-path"}, cond: "dev.link_layer != link_layer_infiniband || !dev.is_port(port)", defs: []string{"dev", "qp.device"}},
+				{rules: []string{"qp/alt-path"}, cond: "dev.link_layer != LINK_LAYER_INFINIBAND || !dev.is_port(port)", defs: []string{"dev", "qp.device"}},
 			}},
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).modifyQP", "drivers/rxe.modifyQP"}, via: "field core.DeviceOps.ModifyQP", binds: []string{"mask", "mask"}},
 	}},
 	"core.openQP": {enter: "__ib_open_qp", body: []node{
-		{rules: []string{"qp/no-memory"}, cond: "t.fail(alloc, \"ib_qp\")"},
+		{rules: []string{"qp/no-memory"}, cond: "t.fail(ALLOC, \"ib_qp\")"},
 	}},
 	"core.pinUser": {enter: "", body: []node{
-		{rules: []string{"umem/no-memory"}, cond: "t.fail(pin, \"pin_user_pages_fast\")"},
+		{rules: []string{"umem/no-memory"}, cond: "t.fail(PIN, \"pin_user_pages_fast\")"},
 		{arms: []arm{
-			{cond: "!writable && !k.has(umem_pin_by_access)", ends: true, body: []node{
+			{cond: "!writable && !k.has(UMEM_PIN_BY_ACCESS)", ends: true, body: []node{
 				{calls: []string{"(*copyuser.AddressSpace).PinForced"}, via: "interface", binds: []string{"from", "from", "n", "size"}},
 			}},
-		}, defs: []string{"writable", "access & access_writable != 0"}},
-		{calls: []string{"(*copyuser.AddressSpace).Pin", "(*copyuser.Bytes).Pin"}, via: "interface", binds: []string{"from", "from", "n", "size", "write", "writable"}, defs: []string{"writable", "access & access_writable != 0"}},
+		}, defs: []string{"writable", "access & ACCESS_WRITABLE != 0"}},
+		{calls: []string{"(*copyuser.AddressSpace).Pin", "(*copyuser.Bytes).Pin"}, via: "interface", binds: []string{"from", "from", "n", "size", "write", "writable"}, defs: []string{"writable", "access & ACCESS_WRITABLE != 0"}},
 	}},
 	"core.resolveEthDMAC": {enter: "ib_resolve_eth_dmac", body: []node{
 		{arms: []arm{
@@ -4199,7 +4199,7 @@ var functions = map[string]*function{
 	}},
 	"core.resolveUnicastGIDDMAC": {enter: "ib_resolve_unicast_gid_dmac", body: []node{
 		{arms: []arm{
-			{cond: "sgid.type_ == gid_type_roce && gid == {}", ends: true, body: []node{}},
+			{cond: "sgid.type_ == GID_TYPE_ROCE && gid == {}", ends: true, body: []node{}},
 		}},
 		{arms: []arm{
 			{cond: "dev.resolve_addr == nil", ends: true, body: []node{}},
@@ -4207,7 +4207,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).resolveAddr", "(drivers/rxe.network).resolve"}, via: "field core.Device.ResolveAddr"},
 	}},
 	"core.tryCharge": {enter: "ib_rdmacg_try_charge", body: []node{
-		{rules: []string{"cgroup/no-memory"}, cond: "trace.fail(charge, \"rdmacg\")"},
+		{rules: []string{"cgroup/no-memory"}, cond: "trace.fail(CHARGE, \"rdmacg\")"},
 		{calls: []string{"(*process.Cgroup).TryCharge"}, binds: []string{"r", "r"}},
 	}},
 	"drivers/mlx5.New": {enter: "", body: []node{
@@ -4249,16 +4249,16 @@ var functions = map[string]*function{
 	}},
 	"drivers/mlx5.copyPage": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "index"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, binds: []string{"id", "offset", "v", "addr & page_mask"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, binds: []string{"id", "offset", "v", "addr & PAGE_MASK"}},
 	}},
 	"drivers/mlx5.createModifyHeader": {enter: "", body: []node{
 		{rules: []string{"mlx5-flow/modify-header-unsupported"}, cond: "!caps.has(nic_rx.max_actions) && !caps.has(nic_tx.max_actions) && !caps.has(rdma_tx.max_actions)"},
-		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM", binds: []string{"id", "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM", "size", "modify_action_size"}},
+		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM", binds: []string{"id", "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM", "size", "MODIFY_ACTION_SIZE"}},
 		{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM", binds: []string{"id", "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_ACTIONS_PRM"}},
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE", binds: []string{"id", "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE", "max", "1 << 32 - 1"}},
 		{calls: []string{"(*drivers/mlx5.Device).flowNamespace"}, binds: []string{"typ", "typ"}, defs: []string{"typ", "b.const_(MLX5_IB_ATTR_CREATE_MODIFY_HEADER_FT_TYPE, 1 << 32 - 1)"}},
 		{rules: []string{"mlx5-flow/modify-header-table-type"}, cond: "err != nil"},
-		{rules: []string{"mlx5-flow/modify-header-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_action\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/modify-header-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_action\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).modifyHeaderAlloc"}},
 		{calls: []string{"(*drivers/mlx5.flowAction).fill"}, attr: "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE", binds: []string{"handle", "MLX5_IB_ATTR_CREATE_MODIFY_HEADER_HANDLE"}},
 	}},
@@ -4266,7 +4266,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_FT_TYPE", binds: []string{"id", "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_FT_TYPE", "max", "1 << 32 - 1"}},
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_TYPE", binds: []string{"id", "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_TYPE", "max", "1 << 32 - 1"}},
 		{rules: []string{"mlx5-flow/reformat-unsupported"}, cond: "!ok || r.tables != uint8(tables) || !caps.has(r.cap)", defs: []string{"ok", "reformats[uint8(typ)]", "typ", "b.const_(MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_TYPE, 1 << 32 - 1)", "r", "reformats[uint8(typ)]", "tables", "b.const_(MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_FT_TYPE, 1 << 32 - 1)"}},
-		{rules: []string{"mlx5-flow/reformat-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_action\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/reformat-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_action\")", defs: []string{"t", "b.trace()"}},
 		{arms: []arm{
 			{cond: "typ != MLX5_IB_UAPI_FLOW_ACTION_PACKET_REFORMAT_TYPE_L2_TUNNEL_TO_L2", ends: false, body: []node{
 				{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF", binds: []string{"id", "MLX5_IB_ATTR_CREATE_PACKET_REFORMAT_DATA_BUF"}},
@@ -4283,7 +4283,7 @@ var functions = map[string]*function{
 		{calls: []string{"drivers/mlx5.getDests"}},
 		{calls: []string{"drivers/mlx5.rawCounter"}},
 		{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE"}},
-		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(alloc, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).rawFlow"}, binds: []string{"counter", "counter"}, defs: []string{"counter", "raw_counter(b)"}},
 	}},
 	"drivers/mlx5.destroyFlowAction": {enter: "mlx5_ib_destroy_flow_action", body: []node{
@@ -4302,7 +4302,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE"}},
 		{rules: []string{"mlx5-devx/async-object"}, cond: "!access.names(uobj, in)", defs: []string{"access", "in.query()", "in", "command_in(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN)", "uobj", "b.object(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_HANDLE)"}},
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD", binds: []string{"id", "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD"}},
-		{rules: []string{"mlx5-devx/async-backlog"}, cond: "bytes_in_use.add(int64(n)) > max_async_bytes", defs: []string{"n", "b.const_(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 1 << 16 - 1)"}},
+		{rules: []string{"mlx5-devx/async-backlog"}, cond: "bytes_in_use.add(int64(n)) > MAX_ASYNC_BYTES", defs: []string{"n", "b.const_(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 1 << 16 - 1)"}},
 		{calls: []string{"(*drivers/mlx5.devxCmdFile).query"}, binds: []string{"n", "n"}, defs: []string{"n", "b.const_(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 1 << 16 - 1)"}},
 	}},
 	"drivers/mlx5.devxCmdFDAlloc": {enter: "", body: []node{
@@ -4333,22 +4333,22 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.devxObj).destroy"}},
 	}},
 	"drivers/mlx5.devxObjCreate": {enter: "", body: []node{
-		{calls: []string{"drivers/mlx5.commandIn"}, binds: []string{"attr", "cmd_in"}},
+		{calls: []string{"drivers/mlx5.commandIn"}, binds: []string{"attr", "CMD_IN"}},
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE"}},
-		{rules: []string{"mlx5-devx/create-tunnel"}, cond: "in.tunnel() != 0", defs: []string{"in", "command_in(b, cmd_in)"}},
+		{rules: []string{"mlx5-devx/create-tunnel"}, cond: "in.tunnel() != 0", defs: []string{"in", "command_in(b, CMD_IN)"}},
 		{calls: []string{"(drivers/mlx5.devxCmd).uid"}},
-		{rules: []string{"mlx5-devx/not-create"}, cond: "cr == nil", defs: []string{"cr", "in.creation()", "in", "command_in(b, cmd_in)"}},
-		{calls: []string{"drivers/mlx5.allocOut"}, binds: []string{"attr", "cmd_out"}},
-		{rules: []string{"mlx5-devx/create-no-memory"}, cond: "t.fail(alloc, \"devx_obj\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-devx/not-create"}, cond: "cr == nil", defs: []string{"cr", "in.creation()", "in", "command_in(b, CMD_IN)"}},
+		{calls: []string{"drivers/mlx5.allocOut"}, binds: []string{"attr", "CMD_OUT"}},
+		{rules: []string{"mlx5-devx/create-no-memory"}, cond: "t.fail(ALLOC, \"devx_obj\")", defs: []string{"t", "b.trace()"}},
 		{arms: []arm{
 			{cond: "cr.opcode == MLX5_CMD_OP_CREATE_MKEY", ends: false, body: []node{
-				{calls: []string{"(*kernel.Bundle).Len"}, binds: []string{"id", "cmd_in"}},
-				{calls: []string{"drivers/mlx5.handleMkeyCreate"}, binds: []string{"length", "length"}, defs: []string{"length", "b.len(cmd_in)"}},
+				{calls: []string{"(*kernel.Bundle).Len"}, binds: []string{"id", "CMD_IN"}},
+				{calls: []string{"drivers/mlx5.handleMkeyCreate"}, binds: []string{"length", "length"}, defs: []string{"length", "b.len(CMD_IN)"}},
 			}},
 			{cond: "!(cr.opcode == MLX5_CMD_OP_CREATE_MKEY)", ends: false, body: []node{}},
-		}, defs: []string{"cr", "in.creation()", "in", "command_in(b, cmd_in)"}},
+		}, defs: []string{"cr", "in.creation()", "in", "command_in(b, CMD_IN)"}},
 		{calls: []string{"(*drivers/mlx5.devxObj).create"}},
-		{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "cmd_out"}},
+		{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "CMD_OUT"}},
 	}},
 	"drivers/mlx5.devxObjModify": {enter: "", body: []node{
 		{calls: []string{"drivers/mlx5.commandIn"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN", binds: []string{"attr", "MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN"}},
@@ -4399,7 +4399,7 @@ var functions = map[string]*function{
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).eventList"}, binds: []string{"of_object", "obj != nil"}},
 		{loop: []node{
-			{rules: []string{"mlx5-devx/subscribe-no-memory"}, cond: "t.fail(alloc, \"devx_event_subscription\")", defs: []string{"t", "b.trace()"}},
+			{rules: []string{"mlx5-devx/subscribe-no-memory"}, cond: "t.fail(ALLOC, \"devx_event_subscription\")", defs: []string{"t", "b.trace()"}},
 			{arms: []arm{
 				{cond: "redirect", ends: true, body: []node{
 					{calls: []string{"drivers/mlx5.eventfdFget"}},
@@ -4414,9 +4414,9 @@ var functions = map[string]*function{
 	"drivers/mlx5.devxUmemReg": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_HANDLE"}},
 		{rules: []string{"mlx5-devx/umem-no-uid"}, cond: "c.devx_uid == 0", defs: []string{"c", "to_ucontext(b.ucontext())"}},
-		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS", "allowed", "devx_umem_access"}},
-		{rules: []string{"mlx5-devx/umem-no-memory"}, cond: "t.fail(alloc, \"devx_umem\")", defs: []string{"t", "b.trace()"}},
-		{calls: []string{"(*drivers/mlx5.Device).devxUmemGet"}, binds: []string{"access", "access"}, defs: []string{"access", "b.flags32(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, devx_umem_access)"}},
+		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS", "allowed", "DEVX_UMEM_ACCESS"}},
+		{rules: []string{"mlx5-devx/umem-no-memory"}, cond: "t.fail(ALLOC, \"devx_umem\")", defs: []string{"t", "b.trace()"}},
+		{calls: []string{"(*drivers/mlx5.Device).devxUmemGet"}, binds: []string{"access", "access"}, defs: []string{"access", "b.flags32(MLX5_IB_ATTR_DEVX_UMEM_REG_ACCESS, DEVX_UMEM_ACCESS)"}},
 		{calls: []string{"(*drivers/mlx5.devxUmem).create"}, binds: []string{"uid", "c.devx_uid"}, defs: []string{"c", "to_ucontext(b.ucontext())"}},
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_OUT_ID", "v", "id"}, defs: []string{"id", "o.create(b, c.devx_uid)", "o", "{}", "c", "to_ucontext(b.ucontext())"}},
 	}},
@@ -4430,8 +4430,8 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/mlx5.userMmapEntry).copyOpToUser"}},
 			}},
 		}, defs: []string{"e", "m.ops[op]", "m", "to_dm(o.hw)", "o", "b.object(MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_HANDLE)", "op", "arg[0]"}},
-		{rules: []string{"mlx5-dm/op-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_dm_op_entry\")", defs: []string{"t", "b.trace()"}},
-		{calls: []string{"(*drivers/mlx5.dm).cmdModifyMemic"}, binds: []string{"op_mod", "modify_memic_alloc", "op", "op"}, defs: []string{"op", "arg[0]"}},
+		{rules: []string{"mlx5-dm/op-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_dm_op_entry\")", defs: []string{"t", "b.trace()"}},
+		{calls: []string{"(*drivers/mlx5.dm).cmdModifyMemic"}, binds: []string{"op_mod", "MODIFY_MEMIC_ALLOC", "op", "op"}, defs: []string{"op", "arg[0]"}},
 		{calls: []string{"(*drivers/mlx5.dm).addMmapEntry"}},
 		{calls: []string{"(*drivers/mlx5.userMmapEntry).copyOpToUser"}},
 	}},
@@ -4452,7 +4452,7 @@ var functions = map[string]*function{
 	}},
 	"drivers/mlx5.flowMatcherCreate": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE"}},
-		{rules: []string{"mlx5-flow/matcher-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_flow_matcher\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/matcher-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_matcher\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*kernel.Bundle).Len"}, attr: "MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK", binds: []string{"id", "MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK"}},
 		{calls: []string{"(*kernel.Bundle).CopyFrom"}, attr: "MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK", binds: []string{"id", "MLX5_IB_ATTR_FLOW_MATCHER_MATCH_MASK"}},
 		{calls: []string{"(*kernel.Bundle).Enum"}, attr: "MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE", binds: []string{"id", "MLX5_IB_ATTR_FLOW_MATCHER_FLOW_TYPE"}},
@@ -4466,47 +4466,47 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-flow/matcher-fdb"}, cond: "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_FDB", defs: []string{"m.tables", "matcher_ns(b)", "m", "{}"}},
 	}},
 	"drivers/mlx5.getDests": {enter: "get_dests", body: []node{
-		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_FLAGS", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_FLAGS", "allowed", "default_miss | drop"}},
-		{rules: []string{"mlx5-flow/raw-flags"}, cond: "flags == default_miss | drop", defs: []string{"flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, default_miss | drop)"}},
-		{rules: []string{"mlx5-flow/raw-many-destinations"}, cond: "receives && (devx && (qp || flags != 0) || qp && flags != 0)", defs: []string{"receives", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX", "devx", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)", "qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)", "flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, default_miss | drop)"}},
+		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_FLAGS", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_FLAGS", "allowed", "DEFAULT_MISS | DROP"}},
+		{rules: []string{"mlx5-flow/raw-flags"}, cond: "flags == DEFAULT_MISS | DROP", defs: []string{"flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, DEFAULT_MISS | DROP)"}},
+		{rules: []string{"mlx5-flow/raw-many-destinations"}, cond: "receives && (devx && (qp || flags != 0) || qp && flags != 0)", defs: []string{"receives", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_RX", "devx", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)", "qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)", "flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, DEFAULT_MISS | DROP)"}},
 		{rules: []string{"mlx5-flow/raw-rdma-destination"}, cond: "rdma && devx == qp", defs: []string{"rdma", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_RX", "devx", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)", "qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)"}},
 		{arms: []arm{
 			{cond: "devx", ends: false, body: []node{
 				{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX"}},
 				{rules: []string{"mlx5-flow/raw-devx-destination"}, cond: "!ok", defs: []string{"ok", "flow_dest_of(o.hw)", "o", "b.object(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)"}},
-				{rules: []string{"mlx5-flow/raw-rdma-table"}, cond: "rdma && to.typ != dest_flow_table_num", defs: []string{"rdma", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_RX", "to", "flow_dest_of(o.hw)", "o", "b.object(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)"}},
+				{rules: []string{"mlx5-flow/raw-rdma-table"}, cond: "rdma && to.typ != DEST_FLOW_TABLE_NUM", defs: []string{"rdma", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_RX", "to", "flow_dest_of(o.hw)", "o", "b.object(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)"}},
 			}},
 			{cond: "qp", ends: false, body: []node{
 				{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_DEST_QP", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_DEST_QP"}},
 				{rules: []string{"mlx5-flow/raw-qp-type"}, cond: "qp.type_ != IB_QPT_RAW_PACKET", defs: []string{"qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)"}},
 			}},
-			{cond: "sends && flags & drop == 0", ends: false, body: []node{}},
-		}, defs: []string{"devx", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)", "qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)", "sends", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX || m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX", "flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, default_miss | drop)"}},
-		{rules: []string{"mlx5-flow/raw-send-destination"}, cond: "to.typ == dest_tir && sends", defs: []string{"sends", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX || m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX"}},
+			{cond: "sends && flags & DROP == 0", ends: false, body: []node{}},
+		}, defs: []string{"devx", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_DEVX)", "qp", "b.is_valid(MLX5_IB_ATTR_CREATE_FLOW_DEST_QP)", "sends", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX || m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX", "flags", "b.flags32(MLX5_IB_ATTR_CREATE_FLOW_FLAGS, DEFAULT_MISS | DROP)"}},
+		{rules: []string{"mlx5-flow/raw-send-destination"}, cond: "to.typ == DEST_TIR && sends", defs: []string{"sends", "m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_NIC_TX || m.tables == MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX"}},
 	}},
 	"drivers/mlx5.handleMkeyCreate": {enter: "devx_handle_mkey_create", body: []node{
-		{rules: []string{"mlx5-devx/mkey-size"}, cond: "length < mkc_end"},
+		{rules: []string{"mlx5-devx/mkey-size"}, cond: "length < MKC_END"},
 	}},
 	"drivers/mlx5.hashFields": {enter: "", body: []node{
-		{rules: []string{"mlx5-qp/rss-both-ip"}, cond: "has(hash_i_pv4) && has(hash_i_pv6)", defs: []string{"has", "?"}},
-		{rules: []string{"mlx5-qp/rss-many-l4"}, cond: "bit(has(hash_tcp)) + bit(has(hash_udp)) + bit(has(MLX5_RX_HASH_IPSEC_SPI)) > 1", defs: []string{"has", "?"}},
+		{rules: []string{"mlx5-qp/rss-both-ip"}, cond: "has(HASH_I_PV4) && has(HASH_I_PV6)", defs: []string{"has", "?"}},
+		{rules: []string{"mlx5-qp/rss-many-l4"}, cond: "bit(has(HASH_TCP)) + bit(has(HASH_UDP)) + bit(has(MLX5_RX_HASH_IPSEC_SPI)) > 1", defs: []string{"has", "?"}},
 	}},
 	"drivers/mlx5.matchPorts": {enter: "", body: []node{
-		{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "whole_proto", "val", "proto"}},
+		{calls: []string{"drivers/mlx5.setProto"}, binds: []string{"mask", "WHOLE_PROTO", "val", "proto"}},
 	}},
 	"drivers/mlx5.matcherNS": {enter: "mlx5_ib_matcher_ns", body: []node{
-		{rules: []string{"mlx5-flow/matcher-type-and-flags"}, cond: "b.is_valid(typ) && b.is_valid(flags)"},
+		{rules: []string{"mlx5-flow/matcher-type-and-flags"}, cond: "b.is_valid(TYP) && b.is_valid(FLAGS)"},
 		{arms: []arm{
-			{cond: "b.is_valid(typ)", ends: true, body: []node{
-				{calls: []string{"(*kernel.Bundle).Const"}, binds: []string{"id", "typ", "max", "1 << 32 - 1"}},
+			{cond: "b.is_valid(TYP)", ends: true, body: []node{
+				{calls: []string{"(*kernel.Bundle).Const"}, binds: []string{"id", "TYP", "max", "1 << 32 - 1"}},
 				{arms: []arm{
 					{cond: "err == nil && v > MLX5_IB_UAPI_FLOW_TABLE_TYPE_RDMA_TX", ends: false, body: []node{
 						{rules: []string{"mlx5-flow/table-type"}, cond: ""},
 					}},
-				}, defs: []string{"v", "b.const_(typ, 1 << 32 - 1)"}},
+				}, defs: []string{"v", "b.const_(TYP, 1 << 32 - 1)"}},
 			}},
 		}},
-		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "IB_FLOW_ATTR_FLAGS_EGRESS", binds: []string{"id", "flags", "allowed", "IB_FLOW_ATTR_FLAGS_EGRESS"}},
+		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "IB_FLOW_ATTR_FLAGS_EGRESS", binds: []string{"id", "FLAGS", "allowed", "IB_FLOW_ATTR_FLAGS_EGRESS"}},
 	}},
 	"drivers/mlx5.methodDataDirectPath": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Len"}, binds: []string{"id", "4096"}},
@@ -4558,7 +4558,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_PP_OBJ_ALLOC_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_PP_OBJ_ALLOC_HANDLE"}},
 		{calls: []string{"(*kernel.File).Ucontext"}},
 		{rules: []string{"mlx5-pp/no-uid"}, cond: "c.devx_uid == 0", defs: []string{"c", "to_ucontext(ctx)", "ctx", "file.ucontext()"}},
-		{rules: []string{"mlx5-pp/no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_pp\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-pp/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_pp\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "MLX5_IB_ATTR_PP_OBJ_ALLOC_CTX", binds: []string{"id", "MLX5_IB_ATTR_PP_OBJ_ALLOC_CTX"}},
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_PP_OBJ_ALLOC_FLAGS", binds: []string{"id", "MLX5_IB_ATTR_PP_OBJ_ALLOC_FLAGS", "allowed", "MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX"}},
 		{calls: []string{"(*drivers/mlx5.Device).rlAddRateRaw"}, binds: []string{"uid", "uid", "dedicated", "dedicated"}, defs: []string{"dedicated", "flags & MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX != 0", "flags", "b.flags32(MLX5_IB_ATTR_PP_OBJ_ALLOC_FLAGS, MLX5_IB_UAPI_PP_ALLOC_FLAGS_DEDICATED_INDEX)"}},
@@ -4572,10 +4572,10 @@ var functions = map[string]*function{
 			{cond: "err != nil || len(list) == 0", ends: true, body: []node{}},
 		}, defs: []string{"list", "b.objects(MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX)"}},
 		{arms: []arm{
-			{cond: "b.is_valid(offsets)", ends: false, body: []node{
-				{calls: []string{"(*kernel.Bundle).ArraySize"}, binds: []string{"id", "offsets", "size", "4"}},
-				{rules: []string{"mlx5-flow/raw-counter-offsets"}, cond: "err != nil || n != 1", defs: []string{"n", "b.array_size(offsets, 4)"}},
-				{calls: []string{"(*kernel.Bundle).Bytes"}, binds: []string{"id", "offsets"}},
+			{cond: "b.is_valid(OFFSETS)", ends: false, body: []node{
+				{calls: []string{"(*kernel.Bundle).ArraySize"}, binds: []string{"id", "OFFSETS", "size", "4"}},
+				{rules: []string{"mlx5-flow/raw-counter-offsets"}, cond: "err != nil || n != 1", defs: []string{"n", "b.array_size(OFFSETS, 4)"}},
+				{calls: []string{"(*kernel.Bundle).Bytes"}, binds: []string{"id", "OFFSETS"}},
 			}},
 		}},
 		{rules: []string{"mlx5-flow/raw-counter"}, cond: "!ok", defs: []string{"ok", "flow_counter_of(list[0].hw, offset)", "list", "b.objects(MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX)"}},
@@ -4588,7 +4588,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-flow/request-fault"}, cond: "!udata.copy_from(bytes(hdr))"},
 		{rules: []string{"mlx5-flow/request-counters"}, cond: "hdr.ncounters_data > 1"},
 		{rules: []string{"mlx5-flow/request-tail"}, cond: "udata.in_len > required && !udata.is_cleared(required, udata.in_len - required)", defs: []string{"required", "size + len(data)", "size", "len(bytes(hdr))"}},
-		{rules: []string{"mlx5-flow/no-memory"}, cond: "trace.fail(alloc, \"mlx5_ib_create_flow\")"},
+		{rules: []string{"mlx5-flow/no-memory"}, cond: "trace.fail(ALLOC, \"mlx5_ib_create_flow\")"},
 		{rules: []string{"mlx5-flow/request-fault"}, cond: "!udata.copy_from(whole)", defs: []string{"whole", "make(?, required)"}},
 	}},
 	"drivers/mlx5.readModifyQP": {enter: "", body: []node{
@@ -4620,7 +4620,7 @@ var functions = map[string]*function{
 	"drivers/mlx5.steeringAnchorCleanup": {enter: "steering_anchor_cleanup", body: []node{
 		{arms: []arm{
 			{cond: "anchor.refs == 0", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).deleteAnchorRule"}, binds: []string{"i", "anchor_goto"}},
+				{calls: []string{"(*drivers/mlx5.Device).deleteAnchorRule"}, binds: []string{"i", "ANCHOR_GOTO"}},
 			}},
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).putFlowTable"}, binds: []string{"used", "true"}},
@@ -4631,7 +4631,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_STEERING_ANCHOR_FT_TYPE", binds: []string{"id", "MLX5_IB_ATTR_STEERING_ANCHOR_FT_TYPE", "max", "1 << 32 - 1"}},
 		{calls: []string{"(*drivers/mlx5.Device).flowNamespace"}, binds: []string{"typ", "typ"}, defs: []string{"typ", "b.const_(MLX5_IB_ATTR_STEERING_ANCHOR_FT_TYPE, 1 << 32 - 1)"}},
 		{calls: []string{"(*kernel.Bundle).CopyFrom"}, attr: "MLX5_IB_ATTR_STEERING_ANCHOR_PRIORITY", binds: []string{"id", "MLX5_IB_ATTR_STEERING_ANCHOR_PRIORITY"}},
-		{rules: []string{"mlx5-flow/anchor-no-memory"}, cond: "t.fail(alloc, \"mlx5_ib_steering_anchor\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/anchor-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_steering_anchor\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).getFlowTableNS"}, binds: []string{"priority", "le.uint16(priority)", "mcast", "false"}},
 		{arms: []arm{
 			{cond: "anchor.refs == 0 || !anchor.is_made", ends: false, body: []node{
@@ -4644,7 +4644,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.File).Ucontext"}},
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", binds: []string{"id", "MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE", "max", "1 << 32 - 1"}},
 		{rules: []string{"mlx5-uar/type"}, cond: "typ != MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF && typ != MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC", defs: []string{"typ", "b.const_(MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 1 << 32 - 1)"}},
-		{rules: []string{"mlx5-uar/no-write-combining"}, cond: "!dev.wc_support() && mapped == mmap_type_uarwc"},
+		{rules: []string{"mlx5-uar/no-write-combining"}, cond: "!dev.wc_support() && mapped == MMAP_TYPE_UARWC"},
 		{calls: []string{"(*drivers/mlx5.ucontext).allocUAREntry"}, binds: []string{"typ", "mapped"}},
 		{calls: []string{"(*drivers/mlx5.userMmapEntry).answer"}},
 	}},
@@ -4670,36 +4670,36 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/rxe.rxeDev).attachMcg"}},
 	}},
 	"drivers/rxe.createCQ": {enter: "rxe_create_cq", body: []node{
-		{rules: []string{"rxe/create-cq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, create_cq_resp_size)", "udata", "attrs.udata()"}},
+		{rules: []string{"rxe/create-cq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, CREATE_CQ_RESP_SIZE)", "udata", "attrs.udata()"}},
 		{rules: []string{"rxe/create-cq-flags"}, cond: "attr.flags != 0"},
 		{calls: []string{"(*drivers/rxe.rxeDev).cqChkAttr"}, binds: []string{"cqe", "int32(attr.cqe)"}},
 		{calls: []string{"(*drivers/rxe.pool).add"}},
-		{calls: []string{"(*drivers/rxe.rxeDev).cqFromInit"}, binds: []string{"cqe", "attr.cqe", "resp", "resp"}, defs: []string{"resp", "resp_addr(udata, create_cq_resp_size)", "udata", "attrs.udata()"}},
+		{calls: []string{"(*drivers/rxe.rxeDev).cqFromInit"}, binds: []string{"cqe", "attr.cqe", "resp", "resp"}, defs: []string{"resp", "resp_addr(udata, CREATE_CQ_RESP_SIZE)", "udata", "attrs.udata()"}},
 	}},
 	"drivers/rxe.createQP": {enter: "rxe_create_qp", body: []node{
-		{rules: []string{"rxe/create-qp-udata-in"}, cond: "udata.in_len != 0 && udata_first", defs: []string{"udata_first", "kernel.has(rxe_create_qp_udata_first)"}},
-		{rules: []string{"rxe/create-qp-udata-out"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, create_qp_resp_size)"}},
+		{rules: []string{"rxe/create-qp-udata-in"}, cond: "udata.in_len != 0 && udata_first", defs: []string{"udata_first", "kernel.has(RXE_CREATE_QP_UDATA_FIRST)"}},
+		{rules: []string{"rxe/create-qp-udata-out"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, CREATE_QP_RESP_SIZE)"}},
 		{rules: []string{"rxe/create-qp-flags"}, cond: "init.create_flags != 0"},
 		{calls: []string{"(*drivers/rxe.rxeDev).qpChkInit"}},
-		{rules: []string{"rxe/create-qp-udata-in"}, cond: "udata.in_len != 0 && !udata_first", defs: []string{"udata_first", "kernel.has(rxe_create_qp_udata_first)"}},
+		{rules: []string{"rxe/create-qp-udata-in"}, cond: "udata.in_len != 0 && !udata_first", defs: []string{"udata_first", "kernel.has(RXE_CREATE_QP_UDATA_FIRST)"}},
 		{calls: []string{"(*drivers/rxe.pool).add"}},
-		{calls: []string{"(*drivers/rxe.rxeDev).qpFromInit"}, binds: []string{"resp", "resp"}, defs: []string{"resp", "resp_addr(udata, create_qp_resp_size)"}},
+		{calls: []string{"(*drivers/rxe.rxeDev).qpFromInit"}, binds: []string{"resp", "resp"}, defs: []string{"resp", "resp_addr(udata, CREATE_QP_RESP_SIZE)"}},
 	}},
 	"drivers/rxe.createSRQ": {enter: "rxe_create_srq", body: []node{
-		{rules: []string{"rxe/create-srq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, create_srq_resp_size)"}},
+		{rules: []string{"rxe/create-srq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, CREATE_SRQ_RESP_SIZE)"}},
 		{rules: []string{"rxe/srq-type"}, cond: "init.type_ != IB_UVERBS_SRQT_BASIC"},
 		{calls: []string{"(*drivers/rxe.rxeDev).srqChkInit"}},
 		{calls: []string{"(*drivers/rxe.pool).add"}},
-		{calls: []string{"(*drivers/rxe.rxeDev).srqFromInit"}, binds: []string{"resp", "resp"}, defs: []string{"resp", "resp_addr(udata, create_srq_resp_size)"}},
+		{calls: []string{"(*drivers/rxe.rxeDev).srqFromInit"}, binds: []string{"resp", "resp"}, defs: []string{"resp", "resp_addr(udata, CREATE_SRQ_RESP_SIZE)"}},
 	}},
 	"drivers/rxe.createUserAH": {enter: "rxe_create_ah", body: []node{
 		{calls: []string{"(*drivers/rxe.pool).add"}},
 		{calls: []string{"(*drivers/rxe.rxeDev).ahChkAttr"}},
 		{arms: []arm{
 			{cond: "ok && resp != 0", ends: false, body: []node{
-				{rules: []string{"rxe/ah-fault"}, cond: "!copy_to_user(task.mem, resp, bytes(ah.index))", defs: []string{"task", "udata.task()", "resp", "resp_addr(udata, create_ah_resp_size)", "ah", "new(rxe_ah)"}},
+				{rules: []string{"rxe/ah-fault"}, cond: "!copy_to_user(task.mem, resp, bytes(ah.index))", defs: []string{"task", "udata.task()", "resp", "resp_addr(udata, CREATE_AH_RESP_SIZE)", "ah", "new(rxe_ah)"}},
 			}},
-		}, defs: []string{"ok", "resp_addr(udata, create_ah_resp_size)", "resp", "resp_addr(udata, create_ah_resp_size)"}},
+		}, defs: []string{"ok", "resp_addr(udata, CREATE_AH_RESP_SIZE)", "resp", "resp_addr(udata, CREATE_AH_RESP_SIZE)"}},
 	}},
 	"drivers/rxe.deregMR": {enter: "rxe_dereg_mr", body: []node{
 		{rules: []string{"rxe/mr-has-windows"}, cond: "num_mw.load() > 0"},
@@ -4715,7 +4715,7 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/mcast-not-attached"}, cond: "i < 0", defs: []string{"i", "index(g.qps, qp)", "g", "d.mcg_tree[gid]", "d", "to_rdev(ibqp.device)", "qp", "to_rqp(ibqp)"}},
 	}},
 	"drivers/rxe.mmap": {enter: "rxe_mmap", body: []node{
-		{calls: []string{"(*drivers/rxe.rxeDev).takePending"}, binds: []string{"offset", "a.pgoff << page_shift", "size", "a.len()"}},
+		{calls: []string{"(*drivers/rxe.rxeDev).takePending"}, binds: []string{"offset", "a.pgoff << PAGE_SHIFT", "size", "a.len()"}},
 	}},
 	"drivers/rxe.modifyQP": {enter: "rxe_modify_qp", body: []node{
 		{rules: []string{"rxe/qp-mask"}, cond: "mask & ~IB_QP_ATTR_STANDARD_BITS != 0"},
@@ -4723,7 +4723,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/rxe.rxeQP).fromAttr"}, binds: []string{"mask", "mask"}},
 	}},
 	"drivers/rxe.modifySRQ": {enter: "rxe_modify_srq", body: []node{
-		{rules: []string{"rxe/modify-srq-udata"}, cond: "udata.in_len < modify_srq_cmd_size"},
+		{rules: []string{"rxe/modify-srq-udata"}, cond: "udata.in_len < MODIFY_SRQ_CMD_SIZE"},
 		{rules: []string{"rxe/modify-srq-fault"}, cond: "!udata.copy_from(bytes(cmd))"},
 		{calls: []string{"(*drivers/rxe.rxeSRQ).chkAttr"}, binds: []string{"mask", "mask"}},
 		{calls: []string{"(*drivers/rxe.rxeSRQ).fromAttr"}, binds: []string{"mask", "mask"}},
@@ -4746,26 +4746,26 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/query-pkey"}, cond: "index != 0"},
 	}},
 	"drivers/rxe.queryPort": {enter: "rxe_query_port", body: []node{
-		{rules: []string{"rxe/query-port"}, cond: "port != num_ports"},
+		{rules: []string{"rxe/query-port"}, cond: "port != NUM_PORTS"},
 	}},
 	"drivers/rxe.regUserMR": {enter: "rxe_reg_user_mr", body: []node{
-		{rules: []string{"rxe/mr-access"}, cond: "access & ~access_supported_mr != 0 && kernel.has(rxe_mr_access)"},
-		{rules: []string{"rxe/mr-no-memory"}, cond: "t.fail(alloc, \"rxe_mr\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"rxe/mr-access"}, cond: "access & ~ACCESS_SUPPORTED_MR != 0 && kernel.has(RXE_MR_ACCESS)"},
+		{rules: []string{"rxe/mr-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mr\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/rxe.pool).add"}},
 		{calls: []string{"(*drivers/rxe.rxeDev).mrInitUser"}, binds: []string{"start", "start", "length", "length", "access", "access"}},
 	}},
 	"drivers/rxe.reregUserMR": {enter: "rxe_rereg_user_mr", body: []node{
-		{rules: []string{"rxe/mr-rereg-flags"}, cond: "flags & ~rereg_supported != 0"},
+		{rules: []string{"rxe/mr-rereg-flags"}, cond: "flags & ~REREG_SUPPORTED != 0"},
 		{calls: []string{"(*core.Umem).CheckRereg"}, binds: []string{"flags", "flags", "access", "access"}},
-		{rules: []string{"rxe/mr-rereg-access"}, cond: "flags & IB_MR_REREG_ACCESS != 0 && access & ~access_supported_mr != 0"},
+		{rules: []string{"rxe/mr-rereg-access"}, cond: "flags & IB_MR_REREG_ACCESS != 0 && access & ~ACCESS_SUPPORTED_MR != 0"},
 	}},
 	"drivers/rxe.resizeCQ": {enter: "rxe_resize_cq", body: []node{
-		{rules: []string{"rxe/resize-cq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, resize_cq_resp_size)"}},
+		{rules: []string{"rxe/resize-cq-udata"}, cond: "!ok", defs: []string{"ok", "resp_addr(udata, RESIZE_CQ_RESP_SIZE)"}},
 		{calls: []string{"(*drivers/rxe.rxeDev).cqChkAttr"}, binds: []string{"cqe", "cqe"}},
-		{calls: []string{"(*drivers/rxe.rxeCQ).resizeQueue"}, binds: []string{"cqe", "uint32(cqe)", "resp", "resp"}, defs: []string{"resp", "resp_addr(udata, resize_cq_resp_size)"}},
+		{calls: []string{"(*drivers/rxe.rxeCQ).resizeQueue"}, binds: []string{"cqe", "uint32(cqe)", "resp", "resp"}, defs: []string{"resp", "resp_addr(udata, RESIZE_CQ_RESP_SIZE)"}},
 	}},
 	"kernel.asyncEventRead": {enter: "ib_uverbs_async_event_read", body: []node{
-		{calls: []string{"(*kernel.EventQueue).read"}, binds: []string{"buf", "buf", "count", "n", "size", "async_event_size"}},
+		{calls: []string{"(*kernel.EventQueue).read"}, binds: []string{"buf", "buf", "count", "n", "size", "ASYNC_EVENT_SIZE"}},
 	}},
 	"kernel.asyncEventRelease": {enter: "uverbs_async_event_release", body: []node{
 		{arms: []arm{
@@ -4776,15 +4776,15 @@ var functions = map[string]*function{
 		{calls: []string{"uobject.FDRelease"}},
 	}},
 	"kernel.closeFile": {enter: "ib_uverbs_close", body: []node{
-		{calls: []string{"(*kernel.File).destroyAll"}, binds: []string{"why", "remove_close"}},
+		{calls: []string{"(*kernel.File).destroyAll"}, binds: []string{"why", "REMOVE_CLOSE"}},
 	}},
 	"kernel.compEventRead": {enter: "ib_uverbs_comp_event_read", body: []node{
-		{calls: []string{"(*kernel.EventQueue).read"}, binds: []string{"buf", "buf", "count", "n", "size", "comp_event_size"}},
+		{calls: []string{"(*kernel.EventQueue).read"}, binds: []string{"buf", "buf", "count", "n", "size", "COMP_EVENT_SIZE"}},
 	}},
 	"kernel.enumMember": {enter: "", body: []node{
 		{rules: []string{"attr/enum-range"}, cond: "u.elem_id() >= len(s.enum)"},
 		{rules: []string{"attr/enum-reserved"}, cond: "u.enum_reserved() != 0"},
-		{rules: []string{"attr/enum-type"}, cond: "member.type_ != type_ptr_in", defs: []string{"member", "s.enum[u.elem_id()]"}},
+		{rules: []string{"attr/enum-type"}, cond: "member.type_ != TYPE_PTR_IN", defs: []string{"member", "s.enum[u.elem_id()]"}},
 	}},
 	"kernel.ioctl": {enter: "ib_uverbs_ioctl", body: []node{
 		{rules: []string{"cmd/unknown"}, cond: "cmd != RDMA_VERBS_IOCTL"},
@@ -4807,24 +4807,24 @@ var functions = map[string]*function{
 	"methods.adviseMR": {enter: "", body: []node{
 		{calls: []string{"methods.mustHW"}, attr: "UVERBS_ATTR_ADVISE_MR_PD_HANDLE", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_PD_HANDLE"}},
 		{rules: []string{"advise-mr/unsupported"}, cond: "ops.advise_mr == nil"},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_ADVISE_MR_ADVICE", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_ADVICE", "max", "max_uint32"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_ADVISE_MR_ADVICE", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_ADVICE", "max", "MAX_UINT32"}},
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_ADVISE_MR_FLAGS", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_FLAGS", "allowed", "IB_UVERBS_ADVISE_MR_FLAG_FLUSH"}},
-		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "UVERBS_ATTR_ADVISE_MR_SGE_LIST", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_SGE_LIST", "size", "sge_size"}},
+		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "UVERBS_ATTR_ADVISE_MR_SGE_LIST", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_SGE_LIST", "size", "SGE_SIZE"}},
 		{arms: []arm{
 			{cond: "err != nil || n == 0", ends: true, body: []node{}},
-		}, defs: []string{"n", "b.array_size(UVERBS_ATTR_ADVISE_MR_SGE_LIST, sge_size)"}},
+		}, defs: []string{"n", "b.array_size(UVERBS_ATTR_ADVISE_MR_SGE_LIST, SGE_SIZE)"}},
 		{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "UVERBS_ATTR_ADVISE_MR_SGE_LIST", binds: []string{"id", "UVERBS_ATTR_ADVISE_MR_SGE_LIST"}},
-		{calls: []string{"(*drivers/mlx5.Device).adviseMR"}, via: "field core.DeviceOps.AdviseMR", binds: []string{"advice", "uint32(advice)", "flags", "flags"}, defs: []string{"advice", "b.const_(UVERBS_ATTR_ADVISE_MR_ADVICE, max_uint32)", "flags", "b.flags32(UVERBS_ATTR_ADVISE_MR_FLAGS, IB_UVERBS_ADVISE_MR_FLAG_FLUSH)"}},
+		{calls: []string{"(*drivers/mlx5.Device).adviseMR"}, via: "field core.DeviceOps.AdviseMR", binds: []string{"advice", "uint32(advice)", "flags", "flags"}, defs: []string{"advice", "b.const_(UVERBS_ATTR_ADVISE_MR_ADVICE, MAX_UINT32)", "flags", "b.flags32(UVERBS_ATTR_ADVISE_MR_FLAGS, IB_UVERBS_ADVISE_MR_FLAG_FLUSH)"}},
 	}},
 	"methods.allocMW": {enter: "", body: []node{
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_PD", "handle", "cmd.pd_handle"}},
 		{rules: []string{"cmd-mw/type"}, cond: "cmd.mw_type != IB_MW_TYPE_1 && cmd.mw_type != IB_MW_TYPE_2"},
-		{rules: []string{"cmd-mw/no-memory"}, cond: "trace.fail(alloc, \"ib_mw\")"},
+		{rules: []string{"cmd-mw/no-memory"}, cond: "trace.fail(ALLOC, \"ib_mw\")"},
 		{calls: []string{"(*drivers/mlx5.Device).allocMW", "drivers/rxe.allocMW"}, via: "field core.DeviceOps.AllocMW"},
 	}},
 	"methods.allocUcontext": {enter: "ib_alloc_ucontext", body: []node{
 		{rules: []string{"ucontext/device-gone"}, cond: "dev == nil", defs: []string{"dev", "device.ib_device()"}},
-		{rules: []string{"ucontext/no-memory"}, cond: "t.fail(alloc, \"ib_ucontext\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"ucontext/no-memory"}, cond: "t.fail(ALLOC, \"ib_ucontext\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"methods.asyncEventAlloc": {enter: "", body: []node{
 		{calls: []string{"methods.mustObject"}, attr: "UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE", binds: []string{"id", "UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE"}},
@@ -4837,15 +4837,15 @@ var functions = map[string]*function{
 			{cond: "flags == 0 || qp_type == IB_QPT_DRIVER", ends: true, body: []node{}},
 		}},
 		{rules: []string{"qp/flags-type"}, cond: "qp_type != IB_QPT_RAW_PACKET && qp_type != IB_QPT_UD"},
-		{rules: []string{"qp/flags-raw-packet"}, cond: "flags & raw_packet != 0 && qp_type != IB_QPT_RAW_PACKET"},
+		{rules: []string{"qp/flags-raw-packet"}, cond: "flags & RAW_PACKET != 0 && qp_type != IB_QPT_RAW_PACKET"},
 	}},
 	"methods.checkFlowAttr": {enter: "", body: []node{
 		{rules: []string{"cmd-flow/comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{rules: []string{"cmd-flow/cap"}, cond: "!task.capable(CAP_NET_RAW)"},
 		{rules: []string{"cmd-flow/flags"}, cond: "attr.flags >= IB_FLOW_ATTR_FLAGS_RESERVED", defs: []string{"attr", "cmd.flow_attr"}},
 		{rules: []string{"cmd-flow/dont-trap"}, cond: "dont_trap && (attr.type_ == IB_FLOW_ATTR_ALL_DEFAULT || attr.type_ == IB_FLOW_ATTR_MC_DEFAULT)", defs: []string{"dont_trap", "attr.flags & IB_FLOW_ATTR_FLAGS_DONT_TRAP != 0", "attr", "cmd.flow_attr"}},
-		{rules: []string{"cmd-flow/many-specs"}, cond: "attr.num_of_specs > max_flow_specs", defs: []string{"attr", "cmd.flow_attr"}},
-		{rules: []string{"cmd-flow/size"}, cond: "attr.size > attr.num_of_specs * sizeof_flow_spec", defs: []string{"attr", "cmd.flow_attr"}},
+		{rules: []string{"cmd-flow/many-specs"}, cond: "attr.num_of_specs > MAX_FLOW_SPECS", defs: []string{"attr", "cmd.flow_attr"}},
+		{rules: []string{"cmd-flow/size"}, cond: "attr.size > attr.num_of_specs * SIZEOF_FLOW_SPEC", defs: []string{"attr", "cmd.flow_attr"}},
 		{rules: []string{"cmd-flow/reserved"}, cond: "attr.reserved[0] != 0 || attr.reserved[1] != 0", defs: []string{"attr", "cmd.flow_attr"}},
 	}},
 	"methods.checkModifyQP": {enter: "", body: []node{
@@ -4883,23 +4883,23 @@ var functions = map[string]*function{
 	"methods.copyGIDEntriesToUser": {enter: "copy_gid_entries_to_user", body: []node{
 		{arms: []arm{
 			{cond: "user_size == 32", ends: true, body: []node{
-				{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "id"}},
+				{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "2"}},
 			}},
 		}},
-		{calls: []string{"(*kernel.Bundle).OutputAddr"}, binds: []string{"id", "id"}},
+		{calls: []string{"(*kernel.Bundle).OutputAddr"}, binds: []string{"id", "2"}},
 		{loop: []node{
 			{rules: []string{"query-gid-table/entry-fault"}, cond: "!copy_to_user(mem, to, entries)", defs: []string{"mem", "task.mem"}},
 			{rules: []string{"query-gid-table/entry-fault"}, cond: "user_size > 32 && !clear_user(mem, to + 32, (user_size - 32))", defs: []string{"mem", "task.mem"}},
 		}},
-		{calls: []string{"(*kernel.Bundle).OutputWritten"}, binds: []string{"id", "id"}},
+		{calls: []string{"(*kernel.Bundle).OutputWritten"}, binds: []string{"id", "2"}},
 	}},
 	"methods.copyWCToUser": {enter: "copy_wc_to_user", body: []node{
-		{rules: []string{"cmd-cq/poll-wc-fault"}, cond: "!copy_to_user(task.mem, dest, raw)", defs: []string{"raw", "b.scratch(wc_size)"}},
+		{rules: []string{"cmd-cq/poll-wc-fault"}, cond: "!copy_to_user(task.mem, dest, raw)", defs: []string{"raw", "b.scratch(WC_SIZE)"}},
 	}},
 	"methods.countersCreate": {enter: "", body: []node{
 		{calls: []string{"methods.mustObject"}, attr: "UVERBS_ATTR_CREATE_COUNTERS_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_COUNTERS_HANDLE"}},
 		{rules: []string{"counters/unsupported"}, cond: "ops.create_counters == nil"},
-		{rules: []string{"counters/no-memory"}, cond: "trace.fail(alloc, \"ib_counters\")"},
+		{rules: []string{"counters/no-memory"}, cond: "trace.fail(ALLOC, \"ib_counters\")"},
 	}},
 	"methods.countersRead": {enter: "", body: []node{
 		{calls: []string{"methods.mustHW"}, attr: "UVERBS_ATTR_READ_COUNTERS_HANDLE", binds: []string{"id", "UVERBS_ATTR_READ_COUNTERS_HANDLE"}},
@@ -4947,7 +4947,7 @@ var functions = map[string]*function{
 		{rules: []string{"cmd-flow/port"}, cond: "!dev.is_port(uint32(flow_attr.port))"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{rules: []string{"cmd-flow/qp-type"}, cond: "qp.type_ != IB_QPT_UD && qp.type_ != IB_QPT_RAW_PACKET", defs: []string{"qp", "uobj_get_obj_read(b, UVERBS_OBJECT_QP, cmd.qp_handle)"}},
-		{rules: []string{"cmd-flow/no-memory"}, cond: "trace.fail(alloc, \"ib_flow_attr\")"},
+		{rules: []string{"cmd-flow/no-memory"}, cond: "trace.fail(ALLOC, \"ib_flow_attr\")"},
 		{calls: []string{"methods.flowResourcesAlloc"}},
 		{calls: []string{"methods.newFlow"}},
 	}},
@@ -4988,9 +4988,9 @@ var functions = map[string]*function{
 		{rules: []string{"dm-mr/unsupported"}, cond: "ops.reg_dmmr == nil"},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_REG_DM_MR_OFFSET", binds: []string{"id", "UVERBS_ATTR_REG_DM_MR_OFFSET"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_REG_DM_MR_LENGTH", binds: []string{"id", "UVERBS_ATTR_REG_DM_MR_LENGTH"}},
-		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS", binds: []string{"id", "UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS", "allowed", "access_supported"}},
-		{rules: []string{"dm-mr/zero-based"}, cond: "attr.access_flags & access_zero_based == 0", defs: []string{"attr.access_flags", "b.flags32(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, access_supported)"}},
-		{calls: []string{"core.CheckMRAccess"}, binds: []string{"access", "attr.access_flags"}, defs: []string{"attr.access_flags", "b.flags32(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, access_supported)"}},
+		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS", binds: []string{"id", "UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS", "allowed", "ACCESS_SUPPORTED"}},
+		{rules: []string{"dm-mr/zero-based"}, cond: "attr.access_flags & ACCESS_ZERO_BASED == 0", defs: []string{"attr.access_flags", "b.flags32(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, ACCESS_SUPPORTED)"}},
+		{calls: []string{"core.CheckMRAccess"}, binds: []string{"access", "attr.access_flags"}, defs: []string{"attr.access_flags", "b.flags32(UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS, ACCESS_SUPPORTED)"}},
 		{rules: []string{"dm-mr/range"}, cond: "attr.offset > size || attr.length > size || attr.length > size - attr.offset", defs: []string{"attr.offset", "b.uint64(UVERBS_ATTR_REG_DM_MR_OFFSET)", "size", "dm.length", "dm", "must_hw(b, UVERBS_ATTR_REG_DM_MR_DM_HANDLE)", "attr.length", "b.uint64(UVERBS_ATTR_REG_DM_MR_LENGTH)"}},
 		{calls: []string{"(*drivers/mlx5.Device).regDMMR"}, via: "field core.DeviceOps.RegDMMR"},
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_REG_DM_MR_RESP_LKEY", binds: []string{"id", "UVERBS_ATTR_REG_DM_MR_RESP_LKEY", "v", "mr.l_key"}, defs: []string{"mr", "ops.reg_dmmr(pd, dm, attr, b)", "pd", "must_hw(b, UVERBS_ATTR_REG_DM_MR_PD_HANDLE)", "dm", "must_hw(b, UVERBS_ATTR_REG_DM_MR_DM_HANDLE)"}},
@@ -4999,18 +4999,18 @@ var functions = map[string]*function{
 	"methods.flowAction": {enter: "kern_spec_to_ib_spec_action", body: []node{
 		{arms: []arm{
 			{cond: "typ == IB_FLOW_SPEC_ACTION_TAG", ends: false, body: []node{
-				{rules: []string{"cmd-flow/tag-size"}, cond: "len(raw) != flow_spec_action_tag_size"},
+				{rules: []string{"cmd-flow/tag-size"}, cond: "len(raw) != FLOW_SPEC_ACTION_TAG_SIZE"},
 			}},
 			{cond: "typ == IB_FLOW_SPEC_ACTION_DROP", ends: false, body: []node{
-				{rules: []string{"cmd-flow/drop-size"}, cond: "len(raw) != flow_spec_action_drop_size"},
+				{rules: []string{"cmd-flow/drop-size"}, cond: "len(raw) != FLOW_SPEC_ACTION_DROP_SIZE"},
 			}},
 			{cond: "typ == IB_FLOW_SPEC_ACTION_HANDLE", ends: false, body: []node{
-				{rules: []string{"cmd-flow/action-size"}, cond: "len(raw) != flow_spec_action_handle_size"},
+				{rules: []string{"cmd-flow/action-size"}, cond: "len(raw) != FLOW_SPEC_ACTION_HANDLE_SIZE"},
 				{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_FLOW_ACTION", "handle", "handle"}, defs: []string{"handle", "little_endian.uint32(raw)"}},
 				{calls: []string{"methods.uobjPutRead"}},
 			}},
 			{cond: "typ == IB_FLOW_SPEC_ACTION_COUNT", ends: false, body: []node{
-				{rules: []string{"cmd-flow/count-size"}, cond: "len(raw) != flow_spec_action_count_size"},
+				{rules: []string{"cmd-flow/count-size"}, cond: "len(raw) != FLOW_SPEC_ACTION_COUNT_SIZE"},
 				{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_COUNTERS", "handle", "handle"}, defs: []string{"handle", "little_endian.uint32(raw)"}},
 				{calls: []string{"methods.uobjPutRead"}},
 			}},
@@ -5020,7 +5020,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"methods.flowFilter": {enter: "kern_spec_to_ib_spec_filter", body: []node{
-		{rules: []string{"cmd-flow/filter-short"}, cond: "len(raw) < flow_spec_hdr_size"},
+		{rules: []string{"cmd-flow/filter-short"}, cond: "len(raw) < FLOW_SPEC_HDR_SIZE"},
 		{calls: []string{"methods.flowFilterOf"}, binds: []string{"typ", "typ"}},
 	}},
 	"methods.flowFilterOf": {enter: "ib_uverbs_kern_spec_to_ib_spec_filter", body: []node{
@@ -5038,7 +5038,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"methods.flowResourcesAlloc": {enter: "flow_resources_alloc", body: []node{
-		{rules: []string{"cmd-flow/resources-no-memory"}, cond: "t.fail(alloc, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-flow/resources-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"methods.flowSpec": {enter: "kern_spec_to_ib_spec", body: []node{
 		{rules: []string{"cmd-flow/spec-reserved"}, cond: "hdr.reserved != 0"},
@@ -5050,7 +5050,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.flowFilter"}, binds: []string{"typ", "hdr.type_"}},
 	}},
 	"methods.freeAH": {enter: "uverbs_free_ah", body: []node{
-		{calls: []string{"core.DestroyAHUser"}, binds: []string{"flags", "destroy_ah_sleepable"}},
+		{calls: []string{"core.DestroyAHUser"}, binds: []string{"flags", "DESTROY_AH_SLEEPABLE"}},
 	}},
 	"methods.freeCQ": {enter: "uverbs_free_cq", body: []node{
 		{calls: []string{"core.DestroyCQUser"}},
@@ -5082,10 +5082,10 @@ var functions = map[string]*function{
 	}},
 	"methods.freeQP": {enter: "uverbs_free_qp", body: []node{
 		{arms: []arm{
-			{cond: "why == remove_destroy", ends: false, body: []node{
+			{cond: "why == REMOVE_DESTROY", ends: false, body: []node{
 				{rules: []string{"qp/mcast-attached"}, cond: "len(u.mcast_list) != 0", defs: []string{"u", "o.ext"}},
 			}},
-			{cond: "!(why == remove_destroy)", ends: false, body: []node{
+			{cond: "!(why == REMOVE_DESTROY)", ends: false, body: []node{
 				{arms: []arm{
 					{cond: "qp == qp.real_qp", ends: false, body: []node{
 						{calls: []string{"methods.detachUmcast"}},
@@ -5137,7 +5137,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Len"}, attr: "UVERBS_ATTR_INFO_HANDLES_LIST", binds: []string{"id", "UVERBS_ATTR_INFO_HANDLES_LIST"}},
 		{rules: []string{"info-handles/list"}, cond: "err != nil || size == 0 || size % 4 != 0", defs: []string{"size", "b.len(UVERBS_ATTR_INFO_HANDLES_LIST)"}},
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_INFO_OBJECT_ID", binds: []string{"id", "UVERBS_ATTR_INFO_OBJECT_ID", "max", "1 << 16 - 1"}},
-		{rules: []string{"info-handles/any-object"}, cond: "uint16(id) == idr_any_object", defs: []string{"id", "b.const_(UVERBS_ATTR_INFO_OBJECT_ID, 1 << 16 - 1)"}},
+		{rules: []string{"info-handles/any-object"}, cond: "uint16(id) == IDR_ANY_OBJECT", defs: []string{"id", "b.const_(UVERBS_ATTR_INFO_OBJECT_ID, 1 << 16 - 1)"}},
 		{rules: []string{"info-handles/unknown-object"}, cond: "elm == nil", defs: []string{"elm", "api.lookup(key_obj(uint16(id)))", "id", "b.const_(UVERBS_ATTR_INFO_OBJECT_ID, 1 << 16 - 1)"}},
 		{calls: []string{"methods.gatherObjectsHandle"}, binds: []string{"size", "size"}, defs: []string{"size", "b.len(UVERBS_ATTR_INFO_HANDLES_LIST)"}},
 		{calls: []string{"(*kernel.Bundle).CopyTo"}, attr: "UVERBS_ATTR_INFO_HANDLES_LIST", binds: []string{"id", "UVERBS_ATTR_INFO_HANDLES_LIST"}},
@@ -5156,12 +5156,12 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.WriteMethod).Run"}},
 		{arms: []arm{
 			{cond: "b.u_object != nil", ends: false, body: []node{
-				{calls: []string{"uobject.Finalize"}, binds: []string{"access", "access_new", "hw_valid", "true", "commit", "err == nil"}},
+				{calls: []string{"uobject.Finalize"}, binds: []string{"access", "ACCESS_NEW", "hw_valid", "true", "commit", "err == nil"}},
 			}},
 		}, defs: []string{"b.u_object", "nil"}},
 	}},
 	"methods.lookupCompFile": {enter: "_ib_uverbs_lookup_comp_file", body: []node{
-		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(fd)", "mode", "lookup_read"}},
+		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(fd)", "mode", "LOOKUP_READ"}},
 		{calls: []string{"methods.uobjPutRead"}},
 	}},
 	"methods.lookupQPUses": {enter: "", body: []node{
@@ -5190,7 +5190,7 @@ var functions = map[string]*function{
 	}},
 	"methods.makeCQ": {enter: "", body: []node{
 		{rules: []string{"cq/comp-vector"}, cond: "attr.comp_vector >= device.num_comp_vectors"},
-		{rules: []string{"cq/no-memory"}, cond: "trace.fail(alloc, \"ib_cq\")"},
+		{rules: []string{"cq/no-memory"}, cond: "trace.fail(ALLOC, \"ib_cq\")"},
 		{calls: []string{"(*drivers/mlx5.Device).ibCreateCQ", "drivers/rxe.createCQ"}, via: "field core.DeviceOps.CreateCQ"},
 	}},
 	"methods.makeSRQ": {enter: "", body: []node{
@@ -5205,7 +5205,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"methods.modifyQP": {enter: "modify_qp", body: []node{
-		{rules: []string{"cmd-qp/modify-no-memory"}, cond: "t.fail(alloc, \"ib_qp_attr\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-qp/modify-no-memory"}, cond: "t.fail(ALLOC, \"ib_qp_attr\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "base.qp_handle"}},
 		{calls: []string{"methods.checkModifyQP"}},
 		{calls: []string{"methods.modifyQPAttr"}},
@@ -5214,7 +5214,7 @@ var functions = map[string]*function{
 	"methods.modifyQPAttr": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "has(IB_QP_QKEY)", ends: false, body: []node{
-				{rules: []string{"cmd-qp/modify-qkey"}, cond: "m.qkey & qp_set_q_key != 0 && !task.capable(CAP_NET_RAW)", defs: []string{"m", "cmd.base"}},
+				{rules: []string{"cmd-qp/modify-qkey"}, cond: "m.qkey & QP_SET_Q_KEY != 0 && !task.capable(CAP_NET_RAW)", defs: []string{"m", "cmd.base"}},
 			}},
 		}, defs: []string{"has", "?"}},
 	}},
@@ -5225,13 +5225,13 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Object"}, binds: []string{"id", "id"}},
 	}},
 	"methods.newCQ": {enter: "", body: []node{
-		{rules: []string{"cmd-cq/no-memory"}, cond: "trace.fail(alloc, \"ib_cq\")"},
+		{rules: []string{"cmd-cq/no-memory"}, cond: "trace.fail(ALLOC, \"ib_cq\")"},
 		{calls: []string{"(*drivers/mlx5.Device).ibCreateCQ", "drivers/rxe.createCQ"}, via: "field core.DeviceOps.CreateCQ"},
 	}},
 	"methods.newFlow": {enter: "", body: []node{
 		{loop: []node{
 			{arms: []arm{
-				{cond: "len(specs) < flow_spec_hdr_size", ends: true, body: []node{}},
+				{cond: "len(specs) < FLOW_SPEC_HDR_SIZE", ends: true, body: []node{}},
 			}},
 			{arms: []arm{
 				{cond: "len(specs) < hdr.size", ends: true, body: []node{}},
@@ -5257,7 +5257,7 @@ var functions = map[string]*function{
 				{calls: []string{"methods.lookupQPUses"}},
 			}},
 		}},
-		{rules: []string{"cmd-qp/create-flags"}, cond: "attr.create_flags & ~qp_create_flags != 0", defs: []string{"attr.create_flags", "cmd.create_flags"}},
+		{rules: []string{"cmd-qp/create-flags"}, cond: "attr.create_flags & ~QP_CREATE_FLAGS != 0", defs: []string{"attr.create_flags", "cmd.create_flags"}},
 		{arms: []arm{
 			{cond: "attr.create_flags & IB_QP_CREATE_SOURCE_QPN != 0", ends: false, body: []node{
 				{rules: []string{"cmd-qp/source-qpn"}, cond: "!task.capable(CAP_NET_RAW)"},
@@ -5267,7 +5267,7 @@ var functions = map[string]*function{
 	}},
 	"methods.newRWQIndTable": {enter: "", body: []node{
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_RWQ_IND_TBL"}},
-		{rules: []string{"cmd-rwq/no-memory"}, cond: "trace.fail(alloc, \"ib_rwq_ind_table\")"},
+		{rules: []string{"cmd-rwq/no-memory"}, cond: "trace.fail(ALLOC, \"ib_rwq_ind_table\")"},
 		{calls: []string{"(*drivers/mlx5.Device).createRWQIndTable"}, via: "field core.DeviceOps.CreateRWQIndTable"},
 	}},
 	"methods.newSRQ": {enter: "", body: []node{
@@ -5348,14 +5348,14 @@ var functions = map[string]*function{
 		{calls: []string{"methods.mustObject"}, attr: "UVERBS_ATTR_CREATE_QP_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_HANDLE"}},
 		{calls: []string{"methods.qpCaps"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_CREATE_QP_USER_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_USER_HANDLE"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_QP_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_TYPE", "max", "max_uint32"}},
-		{calls: []string{"methods.qpPartsOf"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, max_uint32)"}},
-		{calls: []string{"methods.qpFlags"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, max_uint32)"}},
-		{calls: []string{"methods.qpSRQ"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, max_uint32)"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_QP_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_TYPE", "max", "MAX_UINT32"}},
+		{calls: []string{"methods.qpPartsOf"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
+		{calls: []string{"methods.qpFlags"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
+		{calls: []string{"methods.qpSRQ"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
 		{calls: []string{"(*kernel.Bundle).AsyncEvent"}, attr: "UVERBS_ATTR_CREATE_QP_EVENT_FD", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_EVENT_FD"}},
 		{calls: []string{"core.CreateQPUser"}},
 		{calls: []string{"(*kernel.Bundle).CopyToStructOrZero"}, attr: "UVERBS_ATTR_CREATE_QP_RESP_CAP", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_RESP_CAP"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_CREATE_QP_RESP_QP_NUM", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_RESP_QP_NUM", "v", "qp.qp_num"}, defs: []string{"qp", "create_qp_user(parts.dev, parts.pd, attr, b.driver_udata, o)", "parts", "qp_parts_of(b, qp_type, qp_cap)", "qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, max_uint32)", "qp_cap", "{}", "attr", "{}", "o", "must_object(b, UVERBS_ATTR_CREATE_QP_HANDLE)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_CREATE_QP_RESP_QP_NUM", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_RESP_QP_NUM", "v", "qp.qp_num"}, defs: []string{"qp", "create_qp_user(parts.dev, parts.pd, attr, b.driver_udata, o)", "parts", "qp_parts_of(b, qp_type, qp_cap)", "qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)", "qp_cap", "{}", "attr", "{}", "o", "must_object(b, UVERBS_ATTR_CREATE_QP_HANDLE)"}},
 	}},
 	"methods.qpDestroy": {enter: "", body: []node{
 		{calls: []string{"methods.mustObject"}, attr: "UVERBS_ATTR_DESTROY_QP_HANDLE", binds: []string{"id", "UVERBS_ATTR_DESTROY_QP_HANDLE"}},
@@ -5402,24 +5402,24 @@ var functions = map[string]*function{
 	}},
 	"methods.queryGIDEntry": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS", "allowed", "0"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_PORT", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_PORT", "max", "max_uint32"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX", "max", "max_uint32"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_PORT", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_PORT", "max", "MAX_UINT32"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX", "max", "MAX_UINT32"}},
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{rules: []string{"query-gid-entry/port"}, cond: "!dev.is_port(uint32(port))", defs: []string{"dev", "ucontext.device", "ucontext", "file.ucontext()", "port", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, max_uint32)"}},
-		{calls: []string{"core.GetGIDAttr"}, binds: []string{"port", "uint32(port)", "index", "int32(index)"}, defs: []string{"port", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, max_uint32)", "index", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, max_uint32)"}},
+		{rules: []string{"query-gid-entry/port"}, cond: "!dev.is_port(uint32(port))", defs: []string{"dev", "ucontext.device", "ucontext", "file.ucontext()", "port", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, MAX_UINT32)"}},
+		{calls: []string{"core.GetGIDAttr"}, binds: []string{"port", "uint32(port)", "index", "int32(index)"}, defs: []string{"port", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_PORT, MAX_UINT32)", "index", "b.const_(UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX, MAX_UINT32)"}},
 		{calls: []string{"(*kernel.Bundle).CopyToStructOrZero"}, attr: "UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY"}},
 	}},
 	"methods.queryGIDTable": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_FLAGS", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_FLAGS", "allowed", "0"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE", "max", "max_uint64"}},
-		{rules: []string{"query-gid-table/entry-size"}, cond: "entry_size == 0", defs: []string{"entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
-		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES", "size", "size"}, defs: []string{"size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
-		{rules: []string{"query-gid-table/empty"}, cond: "max == 0", defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE", "max", "MAX_UINT64"}},
+		{rules: []string{"query-gid-table/entry-size"}, cond: "entry_size == 0", defs: []string{"entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
+		{calls: []string{"(*kernel.Bundle).ArraySize"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES", "size", "size"}, defs: []string{"size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
+		{rules: []string{"query-gid-table/empty"}, cond: "max == 0", defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "max * gid_entry_size"}, defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
-		{calls: []string{"core.QueryGIDTable"}, binds: []string{"max", "max"}, defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
-		{calls: []string{"methods.copyGIDEntriesToUser"}, binds: []string{"user_size", "size"}, defs: []string{"size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES", "v", "len(gids)"}, defs: []string{"gids", "query_gid_table(ucontext.device, max)", "ucontext", "file.ucontext()", "max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, max_int)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, max_uint64)"}},
+		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "max * GID_ENTRY_SIZE"}, defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
+		{calls: []string{"core.QueryGIDTable"}, binds: []string{"max", "max"}, defs: []string{"max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
+		{calls: []string{"methods.copyGIDEntriesToUser"}, binds: []string{"user_size", "size"}, defs: []string{"size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint64"}, attr: "UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES", binds: []string{"id", "UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES", "v", "len(gids)"}, defs: []string{"gids", "query_gid_table(ucontext.device, max)", "ucontext", "file.ucontext()", "max", "b.array_size(UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, size)", "size", "min(entry_size, MAX_INT)", "entry_size", "b.const_(UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, MAX_UINT64)"}},
 	}},
 	"methods.queryMR": {enter: "", body: []node{
 		{calls: []string{"methods.mustHW"}, attr: "UVERBS_ATTR_QUERY_MR_HANDLE", binds: []string{"id", "UVERBS_ATTR_QUERY_MR_HANDLE"}},
@@ -5442,13 +5442,13 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_OFFSET", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_OFFSET"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_LENGTH", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_LENGTH"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_IOVA", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_IOVA"}},
-		{rules: []string{"dmabuf-mr/misaligned"}, cond: "(offset ^ iova) % page_size != 0", defs: []string{"offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)"}},
+		{rules: []string{"dmabuf-mr/misaligned"}, cond: "(offset ^ iova) % PAGE_SIZE != 0", defs: []string{"offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)"}},
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_FD", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_FD"}},
-		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS", "allowed", "dmabuf_access"}},
-		{calls: []string{"core.CheckMRAccess"}, binds: []string{"access", "access"}, defs: []string{"access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, dmabuf_access)"}},
-		{calls: []string{"(*drivers/mlx5.Device).regUserMRDmabuf"}, via: "field core.DeviceOps.RegUserMRDmabuf", binds: []string{"offset", "offset", "length", "length", "iova", "iova", "fd", "int32(fd)", "access", "access"}, defs: []string{"offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, dmabuf_access)"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY", "v", "mr.l_key"}, defs: []string{"mr", "ops.reg_user_mr_dmabuf(pd, offset, length, iova, int32(fd), access, b)", "pd", "must_hw(b, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE)", "offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, dmabuf_access)"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY", "v", "mr.r_key"}, defs: []string{"mr", "ops.reg_user_mr_dmabuf(pd, offset, length, iova, int32(fd), access, b)", "pd", "must_hw(b, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE)", "offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, dmabuf_access)"}},
+		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS", "allowed", "DMABUF_ACCESS"}},
+		{calls: []string{"core.CheckMRAccess"}, binds: []string{"access", "access"}, defs: []string{"access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, DMABUF_ACCESS)"}},
+		{calls: []string{"(*drivers/mlx5.Device).regUserMRDmabuf"}, via: "field core.DeviceOps.RegUserMRDmabuf", binds: []string{"offset", "offset", "length", "length", "iova", "iova", "fd", "int32(fd)", "access", "access"}, defs: []string{"offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, DMABUF_ACCESS)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY", "v", "mr.l_key"}, defs: []string{"mr", "ops.reg_user_mr_dmabuf(pd, offset, length, iova, int32(fd), access, b)", "pd", "must_hw(b, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE)", "offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, DMABUF_ACCESS)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY", binds: []string{"id", "UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY", "v", "mr.r_key"}, defs: []string{"mr", "ops.reg_user_mr_dmabuf(pd, offset, length, iova, int32(fd), access, b)", "pd", "must_hw(b, UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE)", "offset", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_OFFSET)", "length", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_LENGTH)", "iova", "b.uint64(UVERBS_ATTR_REG_DMABUF_MR_IOVA)", "fd", "b.uint32(UVERBS_ATTR_REG_DMABUF_MR_FD)", "access", "b.flags32(UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS, DMABUF_ACCESS)"}},
 	}},
 	"methods.regMR": {enter: "", body: []node{
 		{calls: []string{"core.CheckMRAccess"}, binds: []string{"access", "cmd.access_flags"}},
@@ -5507,12 +5507,12 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "UVERBS_ATTR_CREATE_SRQ_MAX_WR", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_MAX_WR"}},
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "UVERBS_ATTR_CREATE_SRQ_LIMIT", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_LIMIT"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_CREATE_SRQ_USER_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_USER_HANDLE"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_SRQ_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_TYPE", "max", "max_uint32"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_SRQ_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_TYPE", "max", "MAX_UINT32"}},
 		{arms: []arm{
 			{cond: "srq_has_cq(uint32(srq_type))", ends: false, body: []node{
 				{calls: []string{"methods.attrHW"}, attr: "UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE"}},
 			}},
-		}, defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, max_uint32)"}},
+		}, defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, MAX_UINT32)"}},
 		{arms: []arm{
 			{cond: "srq_type == IB_UVERBS_SRQT_XRC", ends: false, body: []node{
 				{calls: []string{"(*kernel.Bundle).Object"}, attr: "UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE"}},
@@ -5523,9 +5523,9 @@ var functions = map[string]*function{
 			}},
 			{cond: "srq_type == IB_UVERBS_SRQT_BASIC", ends: false, body: []node{}},
 			{cond: "!(srq_type == IB_UVERBS_SRQT_XRC || srq_type == IB_UVERBS_SRQT_TM || srq_type == IB_UVERBS_SRQT_BASIC)", ends: true, body: []node{
-				{rules: []string{"srq/type"}, cond: "!(srq_type == IB_UVERBS_SRQT_XRC || srq_type == IB_UVERBS_SRQT_TM || srq_type == IB_UVERBS_SRQT_BASIC)", defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, max_uint32)"}},
+				{rules: []string{"srq/type"}, cond: "!(srq_type == IB_UVERBS_SRQT_XRC || srq_type == IB_UVERBS_SRQT_TM || srq_type == IB_UVERBS_SRQT_BASIC)", defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, MAX_UINT32)"}},
 			}},
-		}, defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, max_uint32)"}},
+		}, defs: []string{"srq_type", "b.const_(UVERBS_ATTR_CREATE_SRQ_TYPE, MAX_UINT32)"}},
 		{calls: []string{"methods.makeSRQ"}, binds: []string{"user_handle", "user_handle"}, defs: []string{"user_handle", "b.uint64(UVERBS_ATTR_CREATE_SRQ_USER_HANDLE)"}},
 	}},
 	"methods.srqDestroy": {enter: "", body: []node{
@@ -5533,16 +5533,16 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_DESTROY_SRQ_RESP", binds: []string{"id", "UVERBS_ATTR_DESTROY_SRQ_RESP", "v", "u.events_reported"}, defs: []string{"u", "must_object.ext"}},
 	}},
 	"methods.unmarshallRecv": {enter: "ib_uverbs_unmarshall_recv", body: []node{
-		{rules: []string{"cmd-post/recv-size"}, cond: "wqe_size < recv_wr_size"},
+		{rules: []string{"cmd-post/recv-size"}, cond: "wqe_size < RECV_WR_SIZE"},
 		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "wqe_size * wr_count"}},
-		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "sge_count * sge_size"}},
+		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "sge_count * SGE_SIZE"}},
 		{calls: []string{"(*methods.reqIter).finish"}},
-		{rules: []string{"cmd-post/recv-no-memory"}, cond: "wqe_size > kmalloc_max || t.fail(alloc, \"ib_uverbs_recv_wr\")", defs: []string{"t", "b.trace()", "b", "it.b"}},
+		{rules: []string{"cmd-post/recv-no-memory"}, cond: "wqe_size > KMALLOC_MAX || t.fail(ALLOC, \"ib_uverbs_recv_wr\")", defs: []string{"t", "b.trace()", "b", "it.b"}},
 		{loop: []node{
 			{rules: []string{"cmd-post/recv-wr-fault"}, cond: "!copy_from_user(task.mem, raw, wqes + (i * wqe_size))", defs: []string{"wqes", "it.next_ptr(wqe_size * wr_count)"}},
 			{rules: []string{"cmd-post/recv-sge-count"}, cond: "u.num_sge + used > sge_count"},
-			{rules: []string{"cmd-post/recv-many-sges"}, cond: "u.num_sge >= max_sg_es"},
-			{rules: []string{"cmd-post/recv-wr-no-memory"}, cond: "t.fail(alloc, \"ib_recv_wr\")", defs: []string{"t", "b.trace()", "b", "it.b"}},
+			{rules: []string{"cmd-post/recv-many-sges"}, cond: "u.num_sge >= MAX_SG_ES"},
+			{rules: []string{"cmd-post/recv-wr-no-memory"}, cond: "t.fail(ALLOC, \"ib_recv_wr\")", defs: []string{"t", "b.trace()", "b", "it.b"}},
 			{arms: []arm{
 				{cond: "u.num_sge != 0", ends: false, body: []node{
 					{rules: []string{"cmd-post/recv-sge-fault"}, cond: "!ok", defs: []string{"ok", "copy_sg_es(b, sgl, u.num_sge)", "b", "it.b"}},
@@ -5563,26 +5563,26 @@ var functions = map[string]*function{
 		{calls: []string{"methods.uobjGetRead"}, binds: []string{"object", "object", "handle", "handle"}},
 	}},
 	"methods.uobjGetRead": {enter: "", body: []node{
-		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(handle)", "mode", "lookup_read"}},
+		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(handle)", "mode", "LOOKUP_READ"}},
 	}},
 	"methods.uobjGetWrite": {enter: "", body: []node{
-		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(handle)", "mode", "lookup_write"}},
+		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "int64(handle)", "mode", "LOOKUP_WRITE"}},
 	}},
 	"methods.uobjPerformDestroy": {enter: "", body: []node{
 		{calls: []string{"uobject.PerformDestroy"}, binds: []string{"id", "int64(handle)"}},
 	}},
 	"methods.uobjPutDestroy": {enter: "", body: []node{
-		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "lookup_destroy"}},
+		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_DESTROY"}},
 	}},
 	"methods.uobjPutRead": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "o != nil", ends: false, body: []node{
-				{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "lookup_read"}},
+				{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_READ"}},
 			}},
 		}},
 	}},
 	"methods.uobjPutWrite": {enter: "", body: []node{
-		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "lookup_write"}},
+		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_WRITE"}},
 	}},
 	"methods.uverbsAllocMW": {enter: "", body: []node{
 		{calls: []string{"methods.request"}},
@@ -5593,7 +5593,7 @@ var functions = map[string]*function{
 	"methods.uverbsAllocPD": {enter: "", body: []node{
 		{calls: []string{"methods.request"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_PD"}},
-		{rules: []string{"cmd-pd/no-memory"}, cond: "trace.fail(alloc, \"ib_pd\")"},
+		{rules: []string{"cmd-pd/no-memory"}, cond: "trace.fail(ALLOC, \"ib_pd\")"},
 		{calls: []string{"(*drivers/mlx5.Device).allocPD", "drivers/rxe.allocPD"}, via: "field core.DeviceOps.AllocPD"},
 		{calls: []string{"methods.response"}},
 	}},
@@ -5603,7 +5603,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "contains(u.mcast_list, entry)", ends: true, body: []node{}},
 		}, defs: []string{"u", "object.ext", "entry", "{}"}},
-		{rules: []string{"cmd-mcast/no-memory"}, cond: "t.fail(alloc, \"ib_uverbs_mcast_entry\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-mcast/no-memory"}, cond: "t.fail(ALLOC, \"ib_uverbs_mcast_entry\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"core.AttachMcast"}, binds: []string{"lid", "entry.lid"}, defs: []string{"entry", "{}"}},
 	}},
 	"methods.uverbsCloseXRCD": {enter: "", body: []node{
@@ -5694,7 +5694,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.checkFlowAttr"}},
 		{arms: []arm{
 			{cond: "flow_attr.num_of_specs != 0", ends: false, body: []node{
-				{rules: []string{"cmd-flow/specs-no-memory"}, cond: "trace.fail(alloc, \"ib_uverbs_flow_attr\")"},
+				{rules: []string{"cmd-flow/specs-no-memory"}, cond: "trace.fail(ALLOC, \"ib_uverbs_flow_attr\")"},
 				{calls: []string{"(*methods.reqIter).next"}},
 			}},
 		}},
@@ -5713,10 +5713,10 @@ var functions = map[string]*function{
 		{calls: []string{"methods.requestStart"}},
 		{rules: []string{"cmd-rwq/comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{rules: []string{"cmd-rwq/log-size"}, cond: "cmd.log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE"},
-		{rules: []string{"cmd-rwq/handles-no-memory"}, cond: "t.fail(alloc, \"wqs_handles\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-rwq/handles-no-memory"}, cond: "t.fail(ALLOC, \"wqs_handles\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*methods.reqIter).next"}},
 		{calls: []string{"(*methods.reqIter).finish"}},
-		{rules: []string{"cmd-rwq/table-no-memory"}, cond: "t.fail(alloc, \"wqs\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-rwq/table-no-memory"}, cond: "t.fail(ALLOC, \"wqs\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"methods.lookupWQs"}},
 		{arms: []arm{
 			{cond: "err == nil", ends: false, body: []node{
@@ -5769,7 +5769,7 @@ var functions = map[string]*function{
 	"methods.uverbsExModifyWQ": {enter: "", body: []node{
 		{calls: []string{"methods.request"}},
 		{rules: []string{"cmd-wq/modify-nothing"}, cond: "cmd.attr_mask == 0"},
-		{rules: []string{"cmd-wq/modify-mask"}, cond: "cmd.attr_mask > wq_attrs"},
+		{rules: []string{"cmd-wq/modify-mask"}, cond: "cmd.attr_mask > WQ_ATTRS"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_WQ", "handle", "cmd.wq_handle"}},
 		{arms: []arm{
 			{cond: "cmd.attr_mask & IB_WQ_CUR_STATE != 0", ends: false, body: []node{
@@ -5829,7 +5829,7 @@ var functions = map[string]*function{
 			}, defs: []string{"wcs", "ops.poll_cq(cq, 1)", "cq", "uobj_get_obj_read(b, UVERBS_OBJECT_CQ, cmd.cq_handle)"}},
 			{calls: []string{"methods.copyWCToUser"}, binds: []string{"dest", "data"}},
 		}},
-		{rules: []string{"cmd-cq/poll-fault"}, cond: "!copy_to_user(task.mem, header, raw)", defs: []string{"header", "u_core.out", "raw", "b.scratch(poll_cq_resp_size)"}},
+		{rules: []string{"cmd-cq/poll-fault"}, cond: "!copy_to_user(task.mem, header, raw)", defs: []string{"header", "u_core.out", "raw", "b.scratch(POLL_CQ_RESP_SIZE)"}},
 		{arms: []arm{
 			{cond: "b.is_valid(UVERBS_ATTR_CORE_OUT)", ends: true, body: []node{
 				{calls: []string{"(*kernel.Bundle).OutputWritten"}, attr: "UVERBS_ATTR_CORE_OUT", binds: []string{"id", "UVERBS_ATTR_CORE_OUT"}},
@@ -5855,10 +5855,10 @@ var functions = map[string]*function{
 	"methods.uverbsPostSend": {enter: "", body: []node{
 		{calls: []string{"methods.requestStart"}},
 		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "cmd.wqe_size * cmd.wr_count"}},
-		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "cmd.sge_count * sge_size"}},
+		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "cmd.sge_count * SGE_SIZE"}},
 		{calls: []string{"(*methods.reqIter).finish"}},
-		{rules: []string{"cmd-post/send-size"}, cond: "cmd.wqe_size < send_wr_size"},
-		{rules: []string{"cmd-post/send-no-memory"}, cond: "cmd.wqe_size > kmalloc_max || trace.fail(alloc, \"ib_uverbs_send_wr\")"},
+		{rules: []string{"cmd-post/send-size"}, cond: "cmd.wqe_size < SEND_WR_SIZE"},
+		{rules: []string{"cmd-post/send-no-memory"}, cond: "cmd.wqe_size > KMALLOC_MAX || trace.fail(ALLOC, \"ib_uverbs_send_wr\")"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{calls: []string{"(*methods.sendPoster).post"}, binds: []string{"wqes", "wqes"}, defs: []string{"wqes", "it.next_ptr(cmd.wqe_size * cmd.wr_count)", "it", "request_start(b, cmd)"}},
 		{calls: []string{"methods.uobjPutRead"}},
@@ -5877,7 +5877,7 @@ var functions = map[string]*function{
 	}},
 	"methods.uverbsQueryQP": {enter: "", body: []node{
 		{calls: []string{"methods.request"}},
-		{rules: []string{"cmd-qp/query-no-memory"}, cond: "trace.fail(alloc, \"ib_qp_attr\")"},
+		{rules: []string{"cmd-qp/query-no-memory"}, cond: "trace.fail(ALLOC, \"ib_qp_attr\")"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{calls: []string{"core.QueryQP"}, binds: []string{"mask", "cmd.attr_mask"}},
 		{calls: []string{"methods.uobjPutRead"}},
@@ -5930,8 +5930,8 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "UVERBS_ATTR_CREATE_WQ_MAX_SGE", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_MAX_SGE"}},
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "UVERBS_ATTR_CREATE_WQ_MAX_WR", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_MAX_WR"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_CREATE_WQ_USER_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_USER_HANDLE"}},
-		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_WQ_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_TYPE", "max", "max_uint32"}},
-		{rules: []string{"wq/type"}, cond: "wq_type != wqt_rq", defs: []string{"wq_type", "b.const_(UVERBS_ATTR_CREATE_WQ_TYPE, max_uint32)"}},
+		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_WQ_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_TYPE", "max", "MAX_UINT32"}},
+		{rules: []string{"wq/type"}, cond: "wq_type != WQT_RQ", defs: []string{"wq_type", "b.const_(UVERBS_ATTR_CREATE_WQ_TYPE, MAX_UINT32)"}},
 		{calls: []string{"(*kernel.Bundle).AsyncEvent"}, attr: "UVERBS_ATTR_CREATE_WQ_EVENT_FD", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_EVENT_FD"}},
 		{calls: []string{"(*drivers/mlx5.Device).createWQ", "sim_test/stub.noWQ"}, via: "field core.DeviceOps.CreateWQ"},
 		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR", binds: []string{"id", "UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR", "v", "attr.max_wr"}, defs: []string{"attr.max_wr", "b.uint32(UVERBS_ATTR_CREATE_WQ_MAX_WR)", "attr", "{}"}},
@@ -5948,7 +5948,7 @@ var functions = map[string]*function{
 		{rules: []string{"qp/xrcd-gone"}, cond: "!ok", defs: []string{"ok", "o.hw", "o", "b.object(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE)"}},
 	}},
 	"methods.xrcdTableInsert": {enter: "xrcd_table_insert", body: []node{
-		{rules: []string{"cmd-xrcd/no-memory"}, cond: "t.fail(alloc, \"xrcd_table_entry\")"},
+		{rules: []string{"cmd-xrcd/no-memory"}, cond: "t.fail(ALLOC, \"xrcd_table_entry\")"},
 	}},
 	"process.GenericPermission": {enter: "", body: []node{
 		{arms: []arm{
@@ -5959,16 +5959,16 @@ var functions = map[string]*function{
 		{rules: []string{"open/permission"}, cond: ""},
 	}},
 	"process.NewAnonFile": {enter: "", body: []node{
-		{rules: []string{"file/no-memory"}, cond: "trace.fail(file, \"anon_inode_getfile\")"},
+		{rules: []string{"file/no-memory"}, cond: "trace.fail(FILE, \"anon_inode_getfile\")"},
 	}},
 	"process.NewFile": {enter: "", body: []node{
-		{rules: []string{"file/no-memory"}, cond: "trace.fail(file, \"alloc_empty_file\")"},
+		{rules: []string{"file/no-memory"}, cond: "trace.fail(FILE, \"alloc_empty_file\")"},
 	}},
 	"process.interrupted": {enter: "", body: []node{
 		{rules: []string{"vfs/interrupted"}, cond: "err != nil && errno(err) == ERESTARTSYS"},
 	}},
 	"process.mmapDmaBuf": {enter: "", body: []node{
-		{rules: []string{"dmabuf/mmap-range"}, cond: "a.pgoff + a.pages() > b.size() >> page_shift", defs: []string{"b", "f.private"}},
+		{rules: []string{"dmabuf/mmap-range"}, cond: "a.pgoff + a.pages() > b.size() >> PAGE_SHIFT", defs: []string{"b", "f.private"}},
 	}},
 	"sim_test/stub.allocEventFD": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS", binds: []string{"id", "MLX5_IB_ATTR_DEVX_ASYNC_EVENT_FD_ALLOC_FLAGS", "allowed", "1"}},
@@ -5991,10 +5991,10 @@ var functions = map[string]*function{
 	"uobject.AllocAbort": {enter: "rdma_alloc_abort_uobject", body: []node{
 		{arms: []arm{
 			{cond: "hw_valid", ends: false, body: []node{
-				{calls: []string{"(uobject.idrClass).destroyHW"}, via: "interface", binds: []string{"why", "remove_abort"}},
+				{calls: []string{"(uobject.idrClass).destroyHW"}, via: "interface", binds: []string{"why", "REMOVE_ABORT"}},
 			}},
 		}},
-		{calls: []string{"uobject.destroy"}, binds: []string{"why", "remove_abort"}},
+		{calls: []string{"uobject.destroy"}, binds: []string{"why", "REMOVE_ABORT"}},
 	}},
 	"uobject.AllocBegin": {enter: "rdma_alloc_begin_uobject", body: []node{
 		{rules: []string{"object/unknown-type"}, cond: "typ == nil"},
@@ -6005,11 +6005,11 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "to.typ != fresh.typ || !class.swap_objects(to, fresh, attrs)", ends: true, body: []node{}},
 		}},
-		{calls: []string{"uobject.destroy"}, binds: []string{"why", "remove_destroy"}},
+		{calls: []string{"uobject.destroy"}, binds: []string{"why", "REMOVE_DESTROY"}},
 	}},
 	"uobject.Destroy": {enter: "uobj_destroy", body: []node{
-		{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "lookup_write"}},
-		{calls: []string{"uobject.destroy"}, binds: []string{"why", "remove_destroy"}},
+		{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "LOOKUP_WRITE"}},
+		{calls: []string{"uobject.destroy"}, binds: []string{"why", "REMOVE_DESTROY"}},
 	}},
 	"uobject.FDRelease": {enter: "uverbs_uobject_fd_release", body: []node{
 		{arms: []arm{
@@ -6017,15 +6017,15 @@ var functions = map[string]*function{
 		}, defs: []string{"ok", "file.private"}},
 		{arms: []arm{
 			{cond: "hw_destroy_rwsem.try_down_read()", ends: false, body: []node{
-				{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "lookup_write"}},
-				{calls: []string{"uobject.destroy"}, binds: []string{"why", "remove_close"}},
+				{calls: []string{"(*uobject.Object).tryLock"}, binds: []string{"mode", "LOOKUP_WRITE"}},
+				{calls: []string{"uobject.destroy"}, binds: []string{"why", "REMOVE_CLOSE"}},
 			}},
 		}},
 		{calls: []string{"(*core.MmapEntry).Put", "(*process.File).Put"}, via: "interface"},
 	}},
 	"uobject.Finalize": {enter: "uverbs_finalize_object", body: []node{
 		{arms: []arm{
-			{cond: "access != access_new", ends: true, body: []node{
+			{cond: "access != ACCESS_NEW", ends: true, body: []node{
 				{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "access_modes[access]"}},
 			}},
 		}},
@@ -6036,19 +6036,19 @@ var functions = map[string]*function{
 	}},
 	"uobject.FromFile": {enter: "uverbs_get_uobject_from_file", body: []node{
 		{arms: []arm{
-			{cond: "access == access_new", ends: true, body: []node{
+			{cond: "access == ACCESS_NEW", ends: true, body: []node{
 				{calls: []string{"uobject.AllocBegin"}},
 			}},
 		}},
 		{arms: []arm{
-			{cond: "object == idr_any_object", ends: true, body: []node{
+			{cond: "object == IDR_ANY_OBJECT", ends: true, body: []node{
 				{calls: []string{"uobject.LookupGetAny"}, binds: []string{"id", "id", "mode", "mode"}, defs: []string{"mode", "access_modes[access]"}},
 			}},
 		}},
 		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "id", "mode", "mode"}, defs: []string{"mode", "access_modes[access]"}},
 	}},
 	"uobject.GetDestroy": {enter: "__uobj_get_destroy", body: []node{
-		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "id", "mode", "lookup_destroy"}},
+		{calls: []string{"uobject.LookupGet"}, binds: []string{"id", "id", "mode", "LOOKUP_DESTROY"}},
 		{calls: []string{"uobject.Destroy"}},
 	}},
 	"uobject.LookupGet": {enter: "rdma_lookup_get_uobject", body: []node{
@@ -6066,7 +6066,7 @@ var functions = map[string]*function{
 	}},
 	"uobject.PerformDestroy": {enter: "__uobj_perform_destroy", body: []node{
 		{calls: []string{"uobject.GetDestroy"}, binds: []string{"id", "id"}},
-		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "lookup_destroy"}},
+		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_DESTROY"}},
 	}},
 	"uobject.alloc": {enter: "alloc_uobj", body: []node{
 		{calls: []string{"(*kernel.owner).ObjectContext"}, via: "interface"},
@@ -6075,14 +6075,14 @@ var functions = map[string]*function{
 				{calls: []string{"(*kernel.owner).ObjectContext"}, via: "interface"},
 			}},
 		}},
-		{rules: []string{"object/no-memory"}, cond: "t.fail(alloc, typ.name)", defs: []string{"t", "task.trace", "task", "attrs.task()"}},
+		{rules: []string{"object/no-memory"}, cond: "t.fail(ALLOC, typ.name)", defs: []string{"t", "task.trace", "task", "attrs.task()"}},
 	}},
 	"uobject.destroy": {enter: "uverbs_destroy_uobject", body: []node{
 		{arms: []arm{
-			{cond: "why == remove_abort", ends: false, body: []node{
+			{cond: "why == REMOVE_ABORT", ends: false, body: []node{
 				{calls: []string{"(uobject.fdClass).allocAbort"}, via: "interface"},
 			}},
-			{cond: "!(why == remove_abort)", ends: false, body: []node{
+			{cond: "!(why == REMOVE_ABORT)", ends: false, body: []node{
 				{arms: []arm{
 					{cond: "o.hw != nil", ends: false, body: []node{
 						{calls: []string{"(uobject.idrClass).destroyHW"}, via: "interface", binds: []string{"why", "why"}},
@@ -6198,124 +6198,305 @@ var handlers = map[string][]string{
 
 // constants are those that conditions name.
 var constants = map[string]uint64{
-	"CAP_DAC_OVERRIDE":                                  1,
-	"CAP_DAC_READ_SEARCH":                               2,
-	"CAP_IPC_LOCK":                                      14,
-	"CAP_LAST_CAP":                                      40,
-	"CAP_NET_RAW":                                       13,
-	"CAP_SETGID":                                        6,
-	"CAP_SETUID":                                        7,
-	"CAP_SYS_RESOURCE":                                  24,
-	"ENOIOCTLCMD":                                       515,
-	"ERESTARTSYS":                                       512,
-	"FD":                                                2,
-	"FIOASYNC":                                          21586,
-	"FIOCLEX":                                           21585,
-	"FIONBIO":                                           21537,
-	"FIONCLEX":                                          21584,
-	"FIOQSIZE":                                          21600,
-	"HCA_CAP_OPMOD_GET_CUR":                             1,
-	"IB_ACCESS_FLUSH_PERSISTENT":                        512,
-	"IB_ACCESS_LOCAL_WRITE":                             1,
-	"IB_ACCESS_REMOTE_ATOMIC":                           8,
-	"IB_ACCESS_REMOTE_READ":                             4,
-	"IB_ACCESS_REMOTE_WRITE":                            2,
-	"IB_ATOMIC_HCA":                                     1,
-	"IB_ATOMIC_NONE":                                    0,
-	"IB_CQ_MODERATE":                                    1,
-	"IB_EVENT_DEVICE_FATAL":                             8,
-	"IB_EVENT_PORT_ACTIVE":                              9,
-	"IB_EVENT_PORT_ERR":                                 10,
-	"IB_EVENT_SRQ_ERR":                                  14,
-	"IB_EVENT_SRQ_LIMIT_REACHED":                        15,
-	"IB_FLOW_ATTR_ALL_DEFAULT":                          1,
-	"IB_FLOW_ATTR_FLAGS_DONT_TRAP":                      2,
-	"IB_FLOW_ATTR_FLAGS_EGRESS":                         4,
-	"IB_FLOW_ATTR_FLAGS_RESERVED":                       8,
-	"IB_FLOW_ATTR_MC_DEFAULT":                           2,
-	"IB_FLOW_ATTR_NORMAL":                               0,
-	"IB_FLOW_ATTR_SNIFFER":                              3,
-	"IB_FLOW_SPEC_ACTION_COUNT":                         4099,
-	"IB_FLOW_SPEC_ACTION_DROP":                          4097,
-	"IB_FLOW_SPEC_ACTION_HANDLE":                        4098,
-	"IB_FLOW_SPEC_ACTION_TAG":                           4096,
-	"IB_FLOW_SPEC_ESP":                                  52,
-	"IB_FLOW_SPEC_ETH":                                  32,
-	"IB_FLOW_SPEC_GRE":                                  81,
-	"IB_FLOW_SPEC_INNER":                                256,
-	"IB_FLOW_SPEC_IPV4":                                 48,
-	"IB_FLOW_SPEC_IPV6":                                 49,
-	"IB_FLOW_SPEC_MPLS":                                 96,
-	"IB_FLOW_SPEC_TCP":                                  64,
-	"IB_FLOW_SPEC_UDP":                                  65,
-	"IB_FLOW_SPEC_VXLAN_TUNNEL":                         80,
-	"IB_MR_REREG_ACCESS":                                4,
-	"IB_MR_REREG_PD":                                    2,
-	"IB_MR_REREG_SUPPORTED":                             7,
-	"IB_MR_REREG_TRANS":                                 1,
-	"IB_MTU_256":                                        1,
-	"IB_MTU_4096":                                       5,
-	"IB_MW_TYPE_1":                                      1,
-	"IB_MW_TYPE_2":                                      2,
-	"IB_PORT_ACTIVE":                                    4,
-	"IB_PORT_DOWN":                                      1,
-	"IB_PORT_PHYS_STATE_LINK_UP":                        5,
-	"IB_PORT_PHYS_STATE_POLLING":                        2,
-	"IB_QPS_ERR":                                        6,
-	"IB_QPS_INIT":                                       1,
-	"IB_QPS_RESET":                                      0,
-	"IB_QPS_RTR":                                        2,
-	"IB_QPS_RTS":                                        3,
-	"IB_QPS_SQD":                                        4,
-	"IB_QPS_SQE":                                        5,
-	"IB_QPT_DRIVER":                                     255,
-	"IB_QPT_GSI":                                        1,
-	"IB_QPT_RAW_PACKET":                                 8,
-	"IB_QPT_RC":                                         2,
-	"IB_QPT_UC":                                         3,
-	"IB_QPT_UD":                                         4,
-	"IB_QPT_XRC_INI":                                    9,
-	"IB_QPT_XRC_TGT":                                    10,
-	"IB_QP_ACCESS_FLAGS":                                8,
-	"IB_QP_ALT_PATH":                                    16384,
-	"IB_QP_ATTR_STANDARD_BITS":                          2097151,
-	"IB_QP_AV":                                          128,
-	"IB_QP_CAP":                                         524288,
-	"IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK":             2,
-	"IB_QP_CREATE_CROSS_CHANNEL":                        4,
-	"IB_QP_CREATE_CVLAN_STRIPPING":                      512,
-	"IB_QP_CREATE_MANAGED_RECV":                         16,
-	"IB_QP_CREATE_MANAGED_SEND":                         8,
-	"IB_QP_CREATE_PCI_WRITE_END_PADDING":                2048,
-	"IB_QP_CREATE_SCATTER_FCS":                          256,
-	"IB_QP_CREATE_SOURCE_QPN":                           1024,
-	"IB_QP_CUR_STATE":                                   2,
-	"IB_QP_DEST_QPN":                                    1048576,
-	"IB_QP_EN_SQD_ASYNC_NOTIFY":                         4,
-	"IB_QP_MAX_DEST_RD_ATOMIC":                          131072,
-	"IB_QP_MAX_QP_RD_ATOMIC":                            8192,
-	"IB_QP_MIN_RNR_TIMER":                               32768,
-	"IB_QP_PATH_MIG_STATE":                              262144,
-	"IB_QP_PATH_MTU":                                    256,
-	"IB_QP_PKEY_INDEX":                                  16,
-	"IB_QP_PORT":                                        32,
-	"IB_QP_QKEY":                                        64,
-	"IB_QP_RATE_LIMIT":                                  33554432,
-	"IB_QP_RETRY_CNT":                                   1024,
-	"IB_QP_RNR_RETRY":                                   2048,
-	"IB_QP_RQ_PSN":                                      4096,
-	"IB_QP_SQ_PSN":                                      65536,
-	"IB_QP_STATE":                                       1,
-	"IB_QP_TIMEOUT":                                     512,
-	"IB_SEND_INLINE":                                    8,
-	"IB_SEND_SIGNALED":                                  2,
-	"IB_SEND_SOLICITED":                                 4,
-	"IB_SPEED_NDR":                                      128,
-	"IB_SPEED_SDR":                                      1,
-	"IB_SRQ_LIMIT":                                      2,
-	"IB_SRQ_MAX_WR":                                     1,
-	"IB_USER_VERBS_CMD_DESTROY_CQ":                      20,
-	"IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE":                13,
+	"ACCESS_DESTROY":                        3,
+	"ACCESS_FLUSH_GLOBAL":                   256,
+	"ACCESS_FLUSH_PERSISTENT":               512,
+	"ACCESS_HUGETLB":                        128,
+	"ACCESS_LOCAL_WRITE":                    1,
+	"ACCESS_NEW":                            2,
+	"ACCESS_ON_DEMAND":                      64,
+	"ACCESS_RELAXED_ORDERING":               1048576,
+	"ACCESS_REMOTE":                         14,
+	"ACCESS_REMOTE_ATOMIC":                  8,
+	"ACCESS_REMOTE_READ":                    4,
+	"ACCESS_REMOTE_WRITE":                   2,
+	"ACCESS_SUPPORTED":                      1072694271,
+	"ACCESS_SUPPORTED_MR":                   1072694111,
+	"ACCESS_SUPPORTED_QP":                   1072694111,
+	"ACCESS_WRITABLE":                       27,
+	"ACCESS_ZERO_BASED":                     32,
+	"ACK":                                   0,
+	"ADAPTER_PAGE_SHIFT":                    12,
+	"AH_RESP_SIZE":                          10,
+	"ALLOC":                                 0,
+	"ALL_ONES16":                            65535,
+	"ANCHOR_DROP":                           1,
+	"ANCHOR_GOTO":                           0,
+	"ANCHOR_LEVEL":                          1,
+	"ASYNC_EVENTS":                          2032318,
+	"ASYNC_EVENT_SIZE":                      16,
+	"ATOMIC_OPS":                            3,
+	"ATOMIC_SIZE8":                          8,
+	"ATTR":                                  4098,
+	"ATTR_KEY_MASK":                         63,
+	"BKEY_LEN":                              63,
+	"BLOCK_MASK":                            7,
+	"BUF_CONSUMER_INDEX":                    256,
+	"BUF_DATA":                              384,
+	"BUF_INDEX_MASK":                        4,
+	"BUF_LOG2_ELEM_SIZE":                    0,
+	"BUF_PRODUCER_INDEX":                    128,
+	"BUNDLE_ALIGN":                          8,
+	"BUNDLE_PRIV_HEAD":                      208,
+	"BUNDLE_PRIV_SIZE":                      464,
+	"BUNDLE_SPARE":                          256,
+	"BUS_BASE":                              1099511627776,
+	"CACHE_LINE_SIZE":                       64,
+	"CAP_DAC_OVERRIDE":                      1,
+	"CAP_DAC_READ_SEARCH":                   2,
+	"CAP_IPC_LOCK":                          14,
+	"CAP_LAST_CAP":                          40,
+	"CAP_NET_RAW":                           13,
+	"CAP_PAGE_START":                        16,
+	"CAP_SETGID":                            6,
+	"CAP_SETUID":                            7,
+	"CAP_SYS_RAW_IO":                        17,
+	"CAP_SYS_RESOURCE":                      24,
+	"CHANGEABLE":                            1048591,
+	"CHARGE":                                5,
+	"CLASS_FD":                              2,
+	"CLASS_IDR":                             1,
+	"CLASS_NONE":                            0,
+	"CLOCK_MASK":                            2199023255551,
+	"CMD_HDR_SIZE":                          8,
+	"CMD_IN":                                4097,
+	"CMD_OUT":                               4098,
+	"CMD_WORD":                              4,
+	"COMP_ACK":                              1,
+	"COMP_DONE":                             8,
+	"COMP_EQ_SIZE":                          1024,
+	"COMP_ERROR":                            5,
+	"COMP_ERROR_RETRY":                      3,
+	"COMP_EVENT_SIZE":                       8,
+	"COMP_EXIT":                             6,
+	"COMP_GET_WQE":                          0,
+	"COMP_QUIT":                             7,
+	"COMP_RNR_RETRY":                        4,
+	"COMP_UPDATE":                           2,
+	"CONFLICTING_ACTIONS":                   114,
+	"COPY":                                  1,
+	"COPY_DONE":                             0,
+	"COPY_INVALID":                          1,
+	"COPY_NO_SPACE":                         2,
+	"CQE_SIZE":                              64,
+	"CQE_VERSION_V1":                        1,
+	"CQ_FLAGS_KNOWN":                        3,
+	"CQ_PGOFF_SCALE":                        64,
+	"CREATE_AH_RESP_SIZE":                   8,
+	"CREATE_CQ_FLAGS_OFFSET":                22,
+	"CREATE_CQ_RESP_SIZE":                   16,
+	"CREATE_QP_OLD_SIZE":                    48,
+	"CREATE_QP_RESERVED":                    54,
+	"CREATE_QP_RESP_RQ":                     0,
+	"CREATE_QP_RESP_SIZE":                   32,
+	"CREATE_QP_RESP_SQ":                     16,
+	"CREATE_SRQ_RESP_NUM":                   16,
+	"CREATE_SRQ_RESP_SIZE":                  24,
+	"CREATE_SWICM_SIZE":                     80,
+	"CREATE_WQ_STRIDES_END":                 40,
+	"CTRL_SEG_SIZE":                         16,
+	"DATA_SEG_SIZE":                         16,
+	"DEFAULT_HOP_LIMIT":                     64,
+	"DEFAULT_MEMORY":                        1073741824,
+	"DEFAULT_MISS":                          1,
+	"DEFAULT_POLL_MASK":                     325,
+	"DEFAULT_USER_INDEX":                    16777215,
+	"DESTROY_AH_SLEEPABLE":                  1,
+	"DESTROY_CQ_RESP_SIZE":                  8,
+	"DEST_COUNTER":                          5,
+	"DEST_FLOW_TABLE":                       1,
+	"DEST_FLOW_TABLE_NUM":                   2,
+	"DEST_NONE":                             0,
+	"DEST_PORT":                             4,
+	"DEST_TIR":                              3,
+	"DEVX_UMEM_ACCESS":                      1048583,
+	"DMABUF_ACCESS":                         1048591,
+	"DM_MEMIC_ACCESS":                       47,
+	"DM_SWICM_ACCESS":                       39,
+	"DROP":                                  2,
+	"END_CQE_COMP_CAPS":                     40,
+	"END_DCI_STREAMS":                       102,
+	"END_FLAGS":                             64,
+	"END_MULTI_PKT":                         60,
+	"END_PACKET_PACING":                     56,
+	"END_RESPONSE_LENGTH":                   8,
+	"END_RSS_CAPS":                          32,
+	"END_STRIDING_RQ":                       96,
+	"END_SW_PARSING":                        72,
+	"END_TSO_CAPS":                          16,
+	"END_TUNNEL_OFFLOADS":                   100,
+	"ENOIOCTLCMD":                           515,
+	"ENTRIES":                               2,
+	"EQE_SIZE":                              64,
+	"ERESTARTSYS":                           512,
+	"ETH_PIP":                               2048,
+	"ETH_PI_PV6":                            34525,
+	"EVENT_COMM_EST":                        2,
+	"EVENT_DCT_DRAINED":                     28,
+	"EVENT_DCT_KEY_VIOL":                    29,
+	"EVENT_GID_CHANGE":                      18,
+	"EVENT_PATH_MIG":                        1,
+	"EVENT_PATH_MIG_FAILED":                 7,
+	"EVENT_PORT_CHANGE":                     9,
+	"EVENT_QUEUE_TYPE_QP":                   0,
+	"EVENT_SQ_DRAINED":                      3,
+	"EVENT_SRQRQ_LIMIT":                     20,
+	"EVENT_SRQ_CATAS_ERROR":                 18,
+	"EVENT_SRQ_LAST_WQE":                    19,
+	"EVENT_WQ_ACCESS_ERROR":                 17,
+	"EVENT_WQ_CATAS_ERROR":                  5,
+	"EVENT_WQ_INVAL_REQ":                    16,
+	"EVENT_XRQ_ERROR":                       24,
+	"EXTENDED":                              12,
+	"EXTENDED_AV":                           2147483648,
+	"EXT_MIN_LOG_STRIDES":                   3,
+	"EXT_STRIDES_LOG":                       3,
+	"EX_CMD_HDR_SIZE":                       16,
+	"EX_CMD_WORD":                           8,
+	"FD":                                    2,
+	"FILE":                                  3,
+	"FIOASYNC":                              21586,
+	"FIOCLEX":                               21585,
+	"FIONBIO":                               21537,
+	"FIONCLEX":                              21584,
+	"FIOQSIZE":                              21600,
+	"FIRST":                                 524288,
+	"FIRST_UAR_PGOFF":                       589824,
+	"FLAGS":                                 4100,
+	"FLOW_ACTION_COUNT":                     8,
+	"FLOW_ACTION_DECAP":                     32,
+	"FLOW_ACTION_DROP":                      2,
+	"FLOW_ACTION_FWD_DEST":                  4,
+	"FLOW_ACTION_FWD_NEXT":                  589824,
+	"FLOW_ACTION_FWD_NEXT_NS":               524288,
+	"FLOW_ACTION_MOD_HDR":                   64,
+	"FLOW_ACTION_REFORMAT":                  16,
+	"FLOW_DEST_FLOW_TABLE":                  1,
+	"FLOW_DEST_TIR":                         2,
+	"FLOW_SPEC_ACTION_COUNT_SIZE":           16,
+	"FLOW_SPEC_ACTION_DROP_SIZE":            8,
+	"FLOW_SPEC_ACTION_HANDLE_SIZE":          16,
+	"FLOW_SPEC_ACTION_TAG_SIZE":             16,
+	"FLOW_SPEC_HDR_SIZE":                    8,
+	"FROM_CLIENT":                           1,
+	"FROM_ULP":                              2,
+	"FTE_DEST_LENGTH":                       8,
+	"FTE_MODIFY_DESTS":                      4,
+	"FT_POOL_SIZE":                          16777216,
+	"FULL_CAPS":                             2199023255551,
+	"FW_REV_MAJOR":                          22,
+	"FW_REV_MINOR":                          35,
+	"FW_REV_SUBMINOR":                       1010,
+	"GID_ENTRY_SIZE":                        32,
+	"GID_TYPE_ROCE":                         1,
+	"HASH_I_PV4":                            3,
+	"HASH_I_PV6":                            12,
+	"HASH_TCP":                              48,
+	"HASH_UDP":                              192,
+	"HCA_CAP_OPMOD_GET_CUR":                 1,
+	"HEADERS":                               96,
+	"HPAGE_SHIFT":                           21,
+	"IB_ACCESS_FLUSH_PERSISTENT":            512,
+	"IB_ACCESS_LOCAL_WRITE":                 1,
+	"IB_ACCESS_REMOTE_ATOMIC":               8,
+	"IB_ACCESS_REMOTE_READ":                 4,
+	"IB_ACCESS_REMOTE_WRITE":                2,
+	"IB_ATOMIC_HCA":                         1,
+	"IB_ATOMIC_NONE":                        0,
+	"IB_CQ_MODERATE":                        1,
+	"IB_EVENT_DEVICE_FATAL":                 8,
+	"IB_EVENT_PORT_ACTIVE":                  9,
+	"IB_EVENT_PORT_ERR":                     10,
+	"IB_EVENT_SRQ_ERR":                      14,
+	"IB_EVENT_SRQ_LIMIT_REACHED":            15,
+	"IB_FLOW_ATTR_ALL_DEFAULT":              1,
+	"IB_FLOW_ATTR_FLAGS_DONT_TRAP":          2,
+	"IB_FLOW_ATTR_FLAGS_EGRESS":             4,
+	"IB_FLOW_ATTR_FLAGS_RESERVED":           8,
+	"IB_FLOW_ATTR_MC_DEFAULT":               2,
+	"IB_FLOW_ATTR_NORMAL":                   0,
+	"IB_FLOW_ATTR_SNIFFER":                  3,
+	"IB_FLOW_SPEC_ACTION_COUNT":             4099,
+	"IB_FLOW_SPEC_ACTION_DROP":              4097,
+	"IB_FLOW_SPEC_ACTION_HANDLE":            4098,
+	"IB_FLOW_SPEC_ACTION_TAG":               4096,
+	"IB_FLOW_SPEC_ESP":                      52,
+	"IB_FLOW_SPEC_ETH":                      32,
+	"IB_FLOW_SPEC_GRE":                      81,
+	"IB_FLOW_SPEC_INNER":                    256,
+	"IB_FLOW_SPEC_IPV4":                     48,
+	"IB_FLOW_SPEC_IPV6":                     49,
+	"IB_FLOW_SPEC_MPLS":                     96,
+	"IB_FLOW_SPEC_TCP":                      64,
+	"IB_FLOW_SPEC_UDP":                      65,
+	"IB_FLOW_SPEC_VXLAN_TUNNEL":             80,
+	"IB_MR_REREG_ACCESS":                    4,
+	"IB_MR_REREG_PD":                        2,
+	"IB_MR_REREG_SUPPORTED":                 7,
+	"IB_MR_REREG_TRANS":                     1,
+	"IB_MTU_256":                            1,
+	"IB_MTU_4096":                           5,
+	"IB_MW_TYPE_1":                          1,
+	"IB_MW_TYPE_2":                          2,
+	"IB_PORT_ACTIVE":                        4,
+	"IB_PORT_DOWN":                          1,
+	"IB_PORT_PHYS_STATE_LINK_UP":            5,
+	"IB_PORT_PHYS_STATE_POLLING":            2,
+	"IB_QPS_ERR":                            6,
+	"IB_QPS_INIT":                           1,
+	"IB_QPS_RESET":                          0,
+	"IB_QPS_RTR":                            2,
+	"IB_QPS_RTS":                            3,
+	"IB_QPS_SQD":                            4,
+	"IB_QPS_SQE":                            5,
+	"IB_QPT_DRIVER":                         255,
+	"IB_QPT_GSI":                            1,
+	"IB_QPT_RAW_PACKET":                     8,
+	"IB_QPT_RC":                             2,
+	"IB_QPT_UC":                             3,
+	"IB_QPT_UD":                             4,
+	"IB_QPT_XRC_INI":                        9,
+	"IB_QPT_XRC_TGT":                        10,
+	"IB_QP_ACCESS_FLAGS":                    8,
+	"IB_QP_ALT_PATH":                        16384,
+	"IB_QP_ATTR_STANDARD_BITS":              2097151,
+	"IB_QP_AV":                              128,
+	"IB_QP_CAP":                             524288,
+	"IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK": 2,
+	"IB_QP_CREATE_CROSS_CHANNEL":            4,
+	"IB_QP_CREATE_CVLAN_STRIPPING":          512,
+	"IB_QP_CREATE_MANAGED_RECV":             16,
+	"IB_QP_CREATE_MANAGED_SEND":             8,
+	"IB_QP_CREATE_PCI_WRITE_END_PADDING":    2048,
+	"IB_QP_CREATE_SCATTER_FCS":              256,
+	"IB_QP_CREATE_SOURCE_QPN":               1024,
+	"IB_QP_CUR_STATE":                       2,
+	"IB_QP_DEST_QPN":                        1048576,
+	"IB_QP_EN_SQD_ASYNC_NOTIFY":             4,
+	"IB_QP_MAX_DEST_RD_ATOMIC":              131072,
+	"IB_QP_MAX_QP_RD_ATOMIC":                8192,
+	"IB_QP_MIN_RNR_TIMER":                   32768,
+	"IB_QP_PATH_MIG_STATE":                  262144,
+	"IB_QP_PATH_MTU":                        256,
+	"IB_QP_PKEY_INDEX":                      16,
+	"IB_QP_PORT":                            32,
+	"IB_QP_QKEY":                            64,
+	"IB_QP_RATE_LIMIT":                      33554432,
+	"IB_QP_RETRY_CNT":                       1024,
+	"IB_QP_RNR_RETRY":                       2048,
+	"IB_QP_RQ_PSN":                          4096,
+	"IB_QP_SQ_PSN":                          65536,
+	"IB_QP_STATE":                           1,
+	"IB_QP_TIMEOUT":                         512,
+	"IB_SEND_INLINE":                        8,
+	"IB_SEND_SIGNALED":                      2,
+	"IB_SEND_SOLICITED":                     4,
+	"IB_SPEED_NDR":                          128,
+	"IB_SPEED_SDR":                          1,
+	"IB_SRQ_LIMIT":                          2,
+	"IB_SRQ_MAX_WR":                         1,
+	"IB_USER_VERBS_CMD_DESTROY_CQ":          20,
+	"IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE":    13,
 	"IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE":         1,
 	"IB_UVERBS_ADVISE_MR_FLAG_FLUSH":                    1,
 	"IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS":         1,
@@ -6379,14 +6560,111 @@ var constants = map[string]uint64{
 	"IB_WQ_FLAGS":                                       4,
 	"IB_WQ_STATE":                                       1,
 	"ID":                                                4,
+	"IDR_ANY_OBJECT":                                    65535,
+	"IMR_KSM_ENTRIES":                                   131072,
+	"IMR_MTT_ENTRIES":                                   262144,
+	"IMR_MTT_SHIFT":                                     30,
+	"IMR_MTT_SIZE":                                      1073741824,
+	"IMR_SIZE":                                          140737488355328,
+	"INLINE_MASK":                                       1023,
+	"INLINE_SEG":                                        2147483648,
+	"INVALID_BFREG":                                     2147483648,
+	"INVALID_ID":                                        4294967295,
+	"INVALID_UAR_INDEX":                                 2147483648,
+	"IOCTL_ATTR_DATA_OFFSET":                            8,
+	"IOCTL_ATTR_FLAGS_OFFSET":                           4,
+	"IOCTL_ATTR_SIZE":                                   16,
+	"IOCTL_HDR_SIZE":                                    24,
+	"IPV4_PREFIX":                                       24,
+	"IPV6_NEXT_HDR":                                     36,
+	"IPV6_PREFIX":                                       64,
+	"IPV6_T_CLASS":                                      37,
+	"IP_VERSION4":                                       4,
+	"IP_VERSION6":                                       6,
+	"IRQ_COMP_BASE":                                     1,
+	"IRQ_CTRL":                                          0,
+	"KERNEL_DOORBELL":                                   4032,
+	"KERNEL_ON_DEMAND_PAGING":                           4,
+	"KEY_ERR":                                           4294967295,
+	"KLM_SIZE":                                          16,
+	"KMALLOC_MAX":                                       4194304,
+	"LARGE":                                             128,
+	"LAST_UAR_PGOFF":                                    16777215,
+	"LEFTOVERS_ENTRIES":                                 2,
+	"LEGACY_MAP_MASK":                                   2080897523,
+	"LINK_LAYER_ETHERNET":                               2,
+	"LINK_LAYER_INFINIBAND":                             1,
+	"LOOKUP_DESTROY":                                    2,
+	"LOOKUP_LOCAL":                                      0,
+	"LOOKUP_READ":                                       0,
+	"LOOKUP_REMOTE":                                     1,
+	"LOOKUP_WRITE":                                      1,
 	"MAP_ANONYMOUS":                                     32,
 	"MAP_FIXED":                                         16,
 	"MAP_FIXED_NOREPLACE":                               1048576,
+	"MAP_PAGES":                                         4,
 	"MAP_PRIVATE":                                       2,
 	"MAP_SHARED":                                        1,
 	"MAP_SHARED_VALIDATE":                               3,
 	"MAP_TYPE":                                          15,
+	"MASK":                                              4095,
+	"MATCH_INNER":                                       128,
+	"MATCH_OUTER":                                       0,
+	"MAX_ASYNC_BYTES":                                   1048576,
+	"MAX_BFREGS":                                        512,
+	"MAX_CAP_PAGE":                                      4096,
+	"MAX_COUNTERS":                                      8191,
+	"MAX_CQ_PERIOD":                                     4095,
+	"MAX_DEVICES":                                       1024,
+	"MAX_DYN_BFREGS":                                    1024,
+	"MAX_FLOW_ACTIONS":                                  16,
+	"MAX_FLOW_ENTRIES":                                  65536,
+	"MAX_FLOW_SPECS":                                    10,
+	"MAX_FLOW_TAG":                                      16777216,
+	"MAX_FLOW_TYPES":                                    6,
+	"MAX_INLINE_DATA":                                   512,
+	"MAX_INT":                                           9223372036854775807,
+	"MAX_INT32":                                         2147483647,
+	"MAX_INT64":                                         9223372036854775807,
+	"MAX_LOG_STRIDES":                                   16,
+	"MAX_MAP_COUNT":                                     65530,
+	"MAX_NUM_EVENTS":                                    16,
+	"MAX_RW_COUNT":                                      2147479552,
+	"MAX_SGE_RD":                                        30,
+	"MAX_SG_ES":                                         268435447,
+	"MAX_SPARES":                                        64,
+	"MAX_SPARE_MEM":                                     65536,
+	"MAX_SQ_DESC":                                       512,
+	"MAX_SQ_OVERHEAD":                                   148,
+	"MAX_STRIDE_LOG_BYTES":                              13,
+	"MAX_SUPP_EVENT_NUM":                                255,
+	"MAX_UINT16":                                        65535,
+	"MAX_UINT32":                                        4294967295,
+	"MAX_UINT64":                                        18446744073709551615,
 	"MAY_READ":                                          4,
+	"MCAST_BIT":                                         1,
+	"MCAST_FLOW_PRIO":                                   32,
+	"MEMIC_BASE_ALIGN":                                  6,
+	"MEMIC_BASE_SIZE":                                   64,
+	"MIN_COMMAND":                                       16,
+	"MIN_LOG_STRIDES":                                   9,
+	"MIN_REQUEST_V2":                                    16,
+	"MIN_SRQSGE":                                        1,
+	"MIN_SRQWQE_SIZE":                                   32,
+	"MIN_SRQWR":                                         1,
+	"MIN_STRIDE_LOG_BYTES":                              6,
+	"MKC_ACCESS_MODE_KL_MS":                             2,
+	"MKC_ACCESS_MODE_KSM":                               3,
+	"MKC_ACCESS_MODE_MEMIC":                             5,
+	"MKC_ACCESS_MODE_MTT":                               1,
+	"MKC_ACCESS_MODE_SWICM":                             4,
+	"MKC_END":                                           80,
+	"MKEY_MASK_LR":                                      131072,
+	"MKEY_MASK_LW":                                      262144,
+	"MKEY_MASK_RR":                                      524288,
+	"MKEY_MASK_RW":                                      1048576,
+	"MLX5_ALLOC_UCONTEXT_REQ_SIZE":                      8,
+	"MLX5_ALLOC_UCONTEXT_RESP_SIZE":                     72,
 	"MLX5_BF_OFFSET":                                    2048,
 	"MLX5_CAP_ATOMIC":                                   3,
 	"MLX5_CAP_DEV_EVENT":                                20,
@@ -6483,6 +6761,7 @@ var constants = map[string]uint64{
 	"MLX5_CMD_OP_SQERR2RTS_QP":                          1286,
 	"MLX5_CMD_STAT_OK":                                  0,
 	"MLX5_CQE_INVALID":                                  15,
+	"MLX5_CREATE_CQ_SIZE":                               32,
 	"MLX5_EQ_DOORBELL":                                  64,
 	"MLX5_EVENT_TYPE_CQ_ERROR":                          4,
 	"MLX5_FENCE_MODE_INITIATOR_SMALL":                   32,
@@ -6628,6 +6907,7 @@ var constants = map[string]uint64{
 	"MLX5_QP_FLAG_TYPE_DCI":                                         32,
 	"MLX5_QP_FLAG_TYPE_DCT":                                         16,
 	"MLX5_QP_FLAG_UAR_PAGE_INDEX":                                   1024,
+	"MLX5_QUERY_DEVICE_REG_C0":                                      17,
 	"MLX5_REG_NODE_DESC":                                            24577,
 	"MLX5_REG_PTYS":                                                 20484,
 	"MLX5_RX_HASH_FUNC_TOEPLITZ":                                    1,
@@ -6635,10 +6915,74 @@ var constants = map[string]uint64{
 	"MLX5_RX_HASH_IPSEC_SPI":                                        256,
 	"MLX5_SHARED_RESOURCE_UID":                                      65535,
 	"MLX5_SRQ_FLAG_SIGNATURE":                                       1,
+	"MLX5_UAPI_QUERY_PORT_SIZE":                                     40,
 	"MLX5_WQE_CTRL_CQ_UPDATE":                                       8,
 	"MLX5_WQ_FLAG_SIGNATURE":                                        1,
+	"MMAP_BASE":                                                     140737354133504,
+	"MMAP_MIN_ADDR":                                                 65536,
+	"MMAP_OFFSET_END":                                               255,
+	"MMAP_OFFSET_START":                                             9,
+	"MMAP_TYPE_MEMIC":                                               1,
+	"MMAP_TYPE_MEMIC_OP":                                            5,
+	"MMAP_TYPE_UARNC":                                               4,
+	"MMAP_TYPE_UARWC":                                               3,
+	"MMAP_TYPE_VAR":                                                 2,
+	"MODE_L2":                                                       0,
+	"MODE_NOT_REQUIRED":                                             2,
+	"MODE_VPORT_CONTEXT":                                            1,
+	"MODIFY_ACTION_SIZE":                                            8,
+	"MODIFY_MEMIC_ALLOC":                                            0,
+	"MODIFY_MEMIC_DEALLOC":                                          1,
+	"MODIFY_QP_RESP_DCTN":                                           8,
+	"MODIFY_QP_RESP_SIZE":                                           16,
+	"MODIFY_SRQ_CMD_SIZE":                                           8,
+	"MODIFY_WQ_SIZE":                                                8,
+	"MOD_HDR_NUM_ACTIONS":                                           15,
+	"MOD_HDR_TABLE_TYPE":                                            12,
 	"MREMAP_FIXED":                                                  2,
 	"MREMAP_MAYMOVE":                                                1,
+	"MR_ACCESS_FLUSH":                                               0,
+	"MR_INVALID":                                                    0,
+	"MR_REREG_ACCESS":                                               4,
+	"MR_REREG_PD":                                                   2,
+	"MR_REREG_TRANS":                                                1,
+	"MR_TYPE_DM":                                                    2,
+	"MR_TYPE_USER":                                                  3,
+	"MR_VALID":                                                      2,
+	"MTT_PRESENT":                                                   3,
+	"MTT_READ":                                                      1,
+	"MTT_SIZE":                                                      8,
+	"MW_RESP_SIZE":                                                  8,
+	"MW_TYPE2":                                                      2,
+	"NAK_INVALID_REQ":                                               2,
+	"NAK_PSN_SEQ_ERROR":                                             1,
+	"NAK_REM_ACC_ERR":                                               3,
+	"NAK_REM_OP_ERR":                                                4,
+	"NAK_RNR":                                                       5,
+	"NON_FP_BFREGS_PER_UAR":                                         2,
+	"NOTIFY_NEXT_COMP":                                              2,
+	"NOTIFY_SOLICITED":                                              1,
+	"NO_LIMIT":                                                      2147483647,
+	"NSEC_PER_MSEC":                                                 1000000,
+	"NUM_ANCHOR_RULES":                                              2,
+	"NUM_ASYNC_EQE":                                                 4096,
+	"NUM_FLOW_COUNTERS":                                             2,
+	"NUM_FLOW_PRIOS":                                                16,
+	"NUM_PFEQE":                                                     4096,
+	"NUM_PORTS":                                                     1,
+	"NUM_QP_TYPES":                                                  11,
+	"NUM_SPARE_EQE":                                                 128,
+	"OBJ_TYPES_SWICM":                                               256,
+	"ODPDMA_ADDR_MASK":                                              18446744073709551612,
+	"ODP_READ_ALLOWED":                                              1,
+	"ODP_SUPPORT":                                                   1,
+	"ODP_SUPPORT_IMPLICIT":                                          2,
+	"ODP_WRITE_ALLOWED":                                             2,
+	"OFFSETS":                                                       4104,
+	"ON_DEMAND_UNSUPPORTED":                                         1,
+	"OPCODE_SHIFT":                                                  4,
+	"OUTER":                                                         1,
+	"OWNER":                                                         63,
 	"O_ACCMODE":                                                     3,
 	"O_ASYNC":                                                       8192,
 	"O_CLOEXEC":                                                     524288,
@@ -6648,14 +6992,183 @@ var constants = map[string]uint64{
 	"O_RDONLY":                                                      0,
 	"O_RDWR":                                                        2,
 	"O_WRONLY":                                                      1,
+	"PAGE_FAULT_RDMA":                                               1,
+	"PAGE_FAULT_WQE":                                                0,
+	"PAGE_MASK":                                                     4095,
+	"PAGE_SHIFT":                                                    12,
+	"PAGE_SIZE":                                                     4096,
+	"PFAULT_REQUESTOR":                                              1,
+	"PF_DOWNGRADE":                                                  2,
+	"PF_ENABLE":                                                     8,
+	"PF_SNAPSHOT":                                                   4,
+	"PGD_SHIFT":                                                     39,
+	"PIN":                                                           6,
+	"PKEY":                                                          18,
+	"PMD_SHIFT":                                                     21,
+	"POLL_CQ_RESP_SIZE":                                             8,
+	"PORT_MAX_MSG_SZ":                                               2147483648,
+	"PORT_NUM":                                                      9,
+	"PORT_OLD_MAX_MSG_SZ":                                           8388608,
+	"PORT_TYPE_ETH":                                                 1,
+	"PROTO_GRE":                                                     47,
+	"PROTO_TCP":                                                     6,
+	"PROTO_UDP":                                                     17,
 	"PROT_EXEC":                                                     4,
 	"PROT_READ":                                                     1,
+	"PROT_SEM":                                                      8,
 	"PROT_WRITE":                                                    2,
+	"PSN_MASK":                                                      16777215,
+	"PTE_ANON":                                                      8,
+	"PTE_READ":                                                      1,
+	"PTE_SPECIAL":                                                   4,
+	"PTE_WRITE":                                                     2,
+	"PUD_SHIFT":                                                     30,
+	"QPT_DCI":                                                       4098,
+	"QPT_DCT":                                                       4099,
+	"QP_CAP_SIZE":                                                   20,
+	"QP_CREATE_FLAGS":                                               3870,
+	"QP_SET_Q_KEY":                                                  2147483648,
+	"QP_STRC":                                                       0,
+	"QP_STUC":                                                       1,
+	"QP_STUD":                                                       2,
+	"QP_STXRC":                                                      3,
+	"QUERY_DCT_MASK":                                                33209,
+	"QUERY_PORT_SPEED_EX":                                           3,
+	"RADDR_SEG_SIZE":                                                16,
+	"RATE2_5_GBPS":                                                  2,
+	"RATE800_GBPS":                                                  23,
+	"RAW_PACKET":                                                    768,
+	"RAW_STATE_ERR":                                                 3,
+	"RAW_STATE_NONE":                                                4,
+	"RAW_STATE_RDY":                                                 1,
+	"RAW_STATE_RST":                                                 0,
 	"RDMACG_RESOURCE_HCA_HANDLE":                                    0,
 	"RDMACG_RESOURCE_HCA_OBJECT":                                    1,
 	"RDMA_VERBS_IOCTL":                                              3222805249,
+	"RECV_WQESGE":                                                   40,
+	"RECV_WQE_SIZE":                                                 40,
+	"RECV_WR_SIZE":                                                  16,
+	"REMOVE_ABORT":                                                  3,
+	"REMOVE_CLOSE":                                                  1,
+	"REMOVE_DESTROY":                                                0,
+	"REMOVE_DRIVER_FAILURE":                                         4,
+	"REMOVE_DRIVER_REMOVE":                                          2,
+	"REREG_SUPPORTED":                                               6,
+	"RESIZE_CQ_RESP_SIZE":                                           16,
+	"RESP_ACKNOWLEDGE":                                              9,
+	"RESP_ATOMIC_REPLY":                                             7,
+	"RESP_CHECK_LENGTH":                                             3,
+	"RESP_CHECK_OP_VALID":                                           1,
+	"RESP_CHECK_PSN":                                                0,
+	"RESP_CHECK_RESOURCE":                                           2,
+	"RESP_CHECK_RKEY":                                               4,
+	"RESP_CLEANUP":                                                  10,
+	"RESP_COMPLETE":                                                 8,
+	"RESP_DUPLICATE_REQUEST":                                        11,
+	"RESP_ERR_CQ_OVERFLOW":                                          20,
+	"RESP_ERR_LENGTH":                                               18,
+	"RESP_ERR_MALFORMED_WQE":                                        19,
+	"RESP_ERR_MISALIGNED_ATOMIC":                                    15,
+	"RESP_ERR_PSN_OUT_OF_SEQ":                                       12,
+	"RESP_ERR_RKEY_VIOLATION":                                       17,
+	"RESP_ERR_RNR":                                                  16,
+	"RESP_ERR_TOO_MANY_RDMA_ATM_REQ":                                13,
+	"RESP_ERR_UNSUPPORTED_OPCODE":                                   14,
+	"RESP_EXECUTE":                                                  5,
+	"RESP_READ_REPLY":                                               6,
+	"RETRY":                                                         77312,
 	"RLIMIT_MEMLOCK":                                                8,
 	"RLIMIT_NOFILE":                                                 7,
+	"RQC_WQ":                                                        80,
+	"RSS_FLAGS":                                                     196,
+	"RXE_CREATE_QP_UDATA_FIRST":                                     10,
+	"RXE_FLUSH":                                                     5,
+	"RXE_GRANTED_QP_SIZE":                                           6,
+	"RXE_GRANTED_SRQ_SIZE":                                          7,
+	"RXE_MAX_MSG_SIZE":                                              4,
+	"RXE_MODIFY_QP_STATE_LAST":                                      11,
+	"RXE_MR_ACCESS":                                                 8,
+	"RXE_MR_ALL_RIGHTS":                                             14,
+	"RXE_MR_RKEY":                                                   13,
+	"RXE_QP_ACCESS":                                                 12,
+	"RXE_REREG_MR":                                                  9,
+	"RX_HASH_KEY_SIZE":                                              40,
+	"SEGMENT":                                                       16,
+	"SEND_COUNTER":                                                  4,
+	"SEND_WQEBB":                                                    64,
+	"SEND_WQESGE":                                                   208,
+	"SEND_WQE_FIRST_PSN":                                            164,
+	"SEND_WQE_HAS_RD_ATOMIC":                                        180,
+	"SEND_WQE_LAST_PSN":                                             168,
+	"SEND_WQE_SHIFT":                                                6,
+	"SEND_WQE_SIZE":                                                 208,
+	"SEND_WQE_STATE":                                                148,
+	"SEND_WQE_STATUS":                                               144,
+	"SEND_WR_SIZE":                                                  56,
+	"SET_FTE_MODIFY":                                                1,
+	"SET_HCA_CAP_ATOMIC":                                            6,
+	"SGE_SIZE":                                                      16,
+	"SIGNAL_ALL_WR":                                                 0,
+	"SIGNAL_REQ_WR":                                                 1,
+	"SIZE":                                                          2,
+	"SIZEOF_FLOW_SPEC":                                              88,
+	"SIZEOF_UVERBS_ATTR":                                            16,
+	"SIZE_MASK":                                                     511,
+	"SNIFFER_ENTRIES":                                               1,
+	"SQ_DRAINING":                                                   7,
+	"SRQT_BASIC":                                                    0,
+	"SRQT_TM":                                                       2,
+	"SRQT_XRC":                                                      1,
+	"SRQ_NEXT_SEG_SIZE":                                             16,
+	"STATE_BAD":                                                     8,
+	"STATE_KEPT":                                                    7,
+	"SUBTYPE_ACTIVE":                                                4,
+	"SYSCTL_NR_OPEN":                                                1048576,
+	"TABLE_INDEX":                                                   511,
+	"TASK_ARMED":                                                    2,
+	"TASK_BUSY":                                                     1,
+	"TASK_DRAINED":                                                  4,
+	"TASK_DRAINING":                                                 3,
+	"TASK_IDLE":                                                     0,
+	"TASK_INVALID":                                                  5,
+	"TASK_SIZE_MAX":                                                 140737488351232,
+	"TERMINATE_SCATTER_LIST_L_KEY":                                  256,
+	"TIMESTAMP_MASK":                                                9223372036854775807,
+	"TIR_INNER":                                                     116,
+	"TIR_OUTER":                                                     112,
+	"TIR_RQN":                                                       61,
+	"TIR_RQT":                                                       65,
+	"TIR_TD":                                                        69,
+	"TIS_QPN":                                                       73,
+	"TIS_TD":                                                        69,
+	"TM_CAP_RNDV_RC":                                                1,
+	"TM_MAX_RNDV_SIZE":                                              64,
+	"TO_CLIENT":                                                     0,
+	"TO_ULP":                                                        3,
+	"TS_DEFAULT":                                                    1,
+	"TYP":                                                           4101,
+	"TYPE_ENUM_IN":                                                  6,
+	"TYPE_FD":                                                       4,
+	"TYPE_IDR":                                                      3,
+	"TYPE_ID_RS_ARRAY":                                              7,
+	"TYPE_PTR_IN":                                                   1,
+	"TYPE_PTR_OUT":                                                  2,
+	"TYPE_RAW_FD":                                                   5,
+	"UAR_FLAGS":                                                     1032,
+	"UIDX_END":                                                      28,
+	"UMEM_MTT":                                                      48,
+	"UMEM_PIN_BY_ACCESS":                                            2,
+	"UMR_CHECK_NOT_FREE":                                            32,
+	"UMR_CQ_ENTRIES":                                                16,
+	"UMR_OCTOWORD":                                                  16,
+	"UMR_SQ_BLOCKS":                                                 32,
+	"UMR_XLT_ALIGNMENT":                                             64,
+	"UPD_XLTPD":                                                     16,
+	"UPD_XLT_ACCESS":                                                32,
+	"UPD_XLT_ADDR":                                                  8,
+	"UPD_XLT_ENABLE":                                                2,
+	"UPD_XLT_INDIRECT":                                              64,
+	"UPD_XLT_ZAP":                                                   1,
 	"UVERBS_ATTR_ADVISE_MR_ADVICE":                                  1,
 	"UVERBS_ATTR_ADVISE_MR_FLAGS":                                   2,
 	"UVERBS_ATTR_ADVISE_MR_PD_HANDLE":                               0,
@@ -6663,671 +7176,157 @@ var constants = map[string]uint64{
 	"UVERBS_ATTR_ALLOC_DM_ALIGNMENT":                                2,
 	"UVERBS_ATTR_ALLOC_DM_HANDLE":                                   0,
 	"UVERBS_ATTR_ALLOC_DM_LENGTH":                                   1,
-	"UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE":                       0,
-	"UVERBS_ATTR_CORE_IN":                                           0,
-	"UVERBS_ATTR_CORE_OUT":                                          1,
-	"UVERBS_ATTR_CREATE_COUNTERS_HANDLE":                            0,
-	"UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL":                            3,
-	"UVERBS_ATTR_CREATE_CQ_COMP_VECTOR":                             4,
-	"UVERBS_ATTR_CREATE_CQ_CQE":                                     1,
-	"UVERBS_ATTR_CREATE_CQ_EVENT_FD":                                7,
-	"UVERBS_ATTR_CREATE_CQ_FLAGS":                                   5,
-	"UVERBS_ATTR_CREATE_CQ_HANDLE":                                  0,
-	"UVERBS_ATTR_CREATE_CQ_RESP_CQE":                                6,
-	"UVERBS_ATTR_CREATE_CQ_USER_HANDLE":                             2,
-	"UVERBS_ATTR_CREATE_QP_CAP":                                     8,
-	"UVERBS_ATTR_CREATE_QP_EVENT_FD":                                12,
-	"UVERBS_ATTR_CREATE_QP_FLAGS":                                   10,
-	"UVERBS_ATTR_CREATE_QP_HANDLE":                                  0,
-	"UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE":                        6,
-	"UVERBS_ATTR_CREATE_QP_PD_HANDLE":                               2,
-	"UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE":                          5,
-	"UVERBS_ATTR_CREATE_QP_RESP_CAP":                                13,
-	"UVERBS_ATTR_CREATE_QP_RESP_QP_NUM":                             14,
-	"UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE":                          4,
-	"UVERBS_ATTR_CREATE_QP_SOURCE_QPN":                              11,
-	"UVERBS_ATTR_CREATE_QP_SRQ_HANDLE":                              3,
-	"UVERBS_ATTR_CREATE_QP_TYPE":                                    9,
-	"UVERBS_ATTR_CREATE_QP_USER_HANDLE":                             7,
-	"UVERBS_ATTR_CREATE_QP_XRCD_HANDLE":                             1,
-	"UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE":                              3,
-	"UVERBS_ATTR_CREATE_SRQ_EVENT_FD":                               10,
-	"UVERBS_ATTR_CREATE_SRQ_HANDLE":                                 0,
-	"UVERBS_ATTR_CREATE_SRQ_LIMIT":                                  7,
-	"UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS":                           8,
-	"UVERBS_ATTR_CREATE_SRQ_MAX_SGE":                                6,
-	"UVERBS_ATTR_CREATE_SRQ_MAX_WR":                                 5,
-	"UVERBS_ATTR_CREATE_SRQ_PD_HANDLE":                              1,
-	"UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE":                           12,
-	"UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR":                            11,
-	"UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM":                           13,
-	"UVERBS_ATTR_CREATE_SRQ_TYPE":                                   9,
-	"UVERBS_ATTR_CREATE_SRQ_USER_HANDLE":                            4,
-	"UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE":                            2,
-	"UVERBS_ATTR_CREATE_WQ_CQ_HANDLE":                               2,
-	"UVERBS_ATTR_CREATE_WQ_EVENT_FD":                                5,
-	"UVERBS_ATTR_CREATE_WQ_FLAGS":                                   8,
-	"UVERBS_ATTR_CREATE_WQ_HANDLE":                                  0,
-	"UVERBS_ATTR_CREATE_WQ_MAX_SGE":                                 7,
-	"UVERBS_ATTR_CREATE_WQ_MAX_WR":                                  6,
-	"UVERBS_ATTR_CREATE_WQ_PD_HANDLE":                               1,
-	"UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE":                            10,
-	"UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR":                             9,
-	"UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM":                             11,
-	"UVERBS_ATTR_CREATE_WQ_TYPE":                                    4,
-	"UVERBS_ATTR_CREATE_WQ_USER_HANDLE":                             3,
-	"UVERBS_ATTR_DESTROY_CQ_HANDLE":                                 0,
-	"UVERBS_ATTR_DESTROY_CQ_RESP":                                   1,
-	"UVERBS_ATTR_DESTROY_QP_HANDLE":                                 0,
-	"UVERBS_ATTR_DESTROY_QP_RESP":                                   1,
-	"UVERBS_ATTR_DESTROY_SRQ_HANDLE":                                0,
-	"UVERBS_ATTR_DESTROY_SRQ_RESP":                                  1,
-	"UVERBS_ATTR_DESTROY_WQ_HANDLE":                                 0,
-	"UVERBS_ATTR_DESTROY_WQ_RESP":                                   1,
-	"UVERBS_ATTR_F_MANDATORY":                                       1,
-	"UVERBS_ATTR_F_VALID_OUTPUT":                                    2,
-	"UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT":                          1,
-	"UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS":                      0,
-	"UVERBS_ATTR_INFO_HANDLES_LIST":                                 2,
-	"UVERBS_ATTR_INFO_OBJECT_ID":                                    0,
-	"UVERBS_ATTR_INFO_TOTAL_HANDLES":                                1,
-	"UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT":                        1,
-	"UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS":                    0,
-	"UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS":                             2,
-	"UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX":                         1,
-	"UVERBS_ATTR_QUERY_GID_ENTRY_PORT":                              0,
-	"UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY":                        3,
-	"UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE":                        0,
-	"UVERBS_ATTR_QUERY_GID_TABLE_FLAGS":                             1,
-	"UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES":                      2,
-	"UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES":                  3,
-	"UVERBS_ATTR_QUERY_MR_HANDLE":                                   0,
-	"UVERBS_ATTR_QUERY_MR_RESP_IOVA":                                4,
-	"UVERBS_ATTR_QUERY_MR_RESP_LENGTH":                              3,
-	"UVERBS_ATTR_QUERY_MR_RESP_LKEY":                                1,
-	"UVERBS_ATTR_QUERY_MR_RESP_RKEY":                                2,
-	"UVERBS_ATTR_QUERY_PORT_PORT_NUM":                               0,
-	"UVERBS_ATTR_QUERY_PORT_RESP":                                   1,
-	"UVERBS_ATTR_READ_COUNTERS_BUFF":                                1,
-	"UVERBS_ATTR_READ_COUNTERS_FLAGS":                               2,
-	"UVERBS_ATTR_READ_COUNTERS_HANDLE":                              0,
-	"UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS":                        6,
-	"UVERBS_ATTR_REG_DMABUF_MR_FD":                                  5,
-	"UVERBS_ATTR_REG_DMABUF_MR_HANDLE":                              0,
-	"UVERBS_ATTR_REG_DMABUF_MR_IOVA":                                4,
-	"UVERBS_ATTR_REG_DMABUF_MR_LENGTH":                              3,
-	"UVERBS_ATTR_REG_DMABUF_MR_OFFSET":                              2,
-	"UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE":                           1,
-	"UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY":                           7,
-	"UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY":                           8,
-	"UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS":                            4,
-	"UVERBS_ATTR_REG_DM_MR_DM_HANDLE":                               5,
-	"UVERBS_ATTR_REG_DM_MR_HANDLE":                                  0,
-	"UVERBS_ATTR_REG_DM_MR_LENGTH":                                  2,
-	"UVERBS_ATTR_REG_DM_MR_OFFSET":                                  1,
-	"UVERBS_ATTR_REG_DM_MR_PD_HANDLE":                               3,
-	"UVERBS_ATTR_REG_DM_MR_RESP_LKEY":                               6,
-	"UVERBS_ATTR_REG_DM_MR_RESP_RKEY":                               7,
-	"UVERBS_ATTR_UHW_IN":                                            4096,
-	"UVERBS_ATTR_UHW_OUT":                                           4097,
-	"UVERBS_ATTR_WRITE_CMD":                                         2,
-	"UVERBS_OBJECT_AH":                                              6,
-	"UVERBS_OBJECT_ASYNC_EVENT":                                     16,
-	"UVERBS_OBJECT_COMP_CHANNEL":                                    2,
-	"UVERBS_OBJECT_COUNTERS":                                        15,
-	"UVERBS_OBJECT_CQ":                                              3,
-	"UVERBS_OBJECT_FLOW":                                            9,
-	"UVERBS_OBJECT_FLOW_ACTION":                                     13,
-	"UVERBS_OBJECT_MR":                                              7,
-	"UVERBS_OBJECT_MW":                                              8,
-	"UVERBS_OBJECT_PD":                                              1,
-	"UVERBS_OBJECT_QP":                                              4,
-	"UVERBS_OBJECT_RWQ_IND_TBL":                                     11,
-	"UVERBS_OBJECT_SRQ":                                             5,
-	"UVERBS_OBJECT_WQ":                                              12,
-	"UVERBS_OBJECT_XRCD":                                            10,
-	"VM_DONTCOPY":                                                   131072,
-	"VM_DONTEXPAND":                                                 262144,
-	"VM_EXEC":                                                       4,
-	"VM_IO":                                                         16384,
-	"VM_MAYSHARE":                                                   128,
-	"VM_MAYWRITE":                                                   32,
-	"VM_MIXEDMAP":                                                   268435456,
-	"VM_PFNMAP":                                                     1024,
-	"VM_READ":                                                       1,
-	"VM_SHARED":                                                     8,
-	"VM_WRITE":                                                      2,
-	"access_destroy":                                                3,
-	"access_flush_global":                                           256,
-	"access_flush_persistent":                                       512,
-	"access_hugetlb":                                                128,
-	"access_local_write":                                            1,
-	"access_new":                                                    2,
-	"access_on_demand":                                              64,
-	"access_relaxed_ordering":                                       1048576,
-	"access_remote":                                                 14,
-	"access_remote_atomic":                                          8,
-	"access_remote_read":                                            4,
-	"access_remote_write":                                           2,
-	"access_supported":                                              1072694271,
-	"access_supported_mr":                                           1072694111,
-	"access_supported_qp":                                           1072694111,
-	"access_writable":                                               27,
-	"access_zero_based":                                             32,
-	"ack":                                                           0,
-	"adapter_page_shift":                                            12,
-	"ah_resp_size":                                                  10,
-	"all_ones16":                                                    65535,
-	"alloc":                                                         0,
-	"anchor_drop":                                                   1,
-	"anchor_goto":                                                   0,
-	"anchor_level":                                                  1,
-	"async_event_size":                                              16,
-	"async_events":                                                  2032318,
-	"atomic_ops":                                                    3,
-	"atomic_size8":                                                  8,
-	"attr":                                                          4098,
-	"attr_key_mask":                                                 63,
-	"bkey_len":                                                      63,
-	"block_mask":                                                    7,
-	"buf_consumer_index":                                            256,
-	"buf_data":                                                      384,
-	"buf_index_mask":                                                4,
-	"buf_log2_elem_size":                                            0,
-	"buf_producer_index":                                            128,
-	"bundle_align":                                                  8,
-	"bundle_priv_head":                                              208,
-	"bundle_priv_size":                                              464,
-	"bundle_spare":                                                  256,
-	"bus_base":                                                      1099511627776,
-	"cache_line_size":                                               64,
-	"cap_page_start":                                                16,
-	"cap_sys_raw_io":                                                17,
-	"changeable":                                                    1048591,
-	"charge":                                                        5,
-	"class_fd":                                                      2,
-	"class_idr":                                                     1,
-	"class_none":                                                    0,
-	"clock_mask":                                                    2199023255551,
-	"cmd_hdr_size":                                                  8,
-	"cmd_in":                                                        4097,
-	"cmd_out":                                                       4098,
-	"cmd_word":                                                      4,
-	"comp_ack":                                                      1,
-	"comp_done":                                                     8,
-	"comp_eq_size":                                                  1024,
-	"comp_error":                                                    5,
-	"comp_error_retry":                                              3,
-	"comp_event_size":                                               8,
-	"comp_exit":                                                     6,
-	"comp_get_wqe":                                                  0,
-	"comp_quit":                                                     7,
-	"comp_rnr_retry":                                                4,
-	"comp_update":                                                   2,
-	"conflicting_actions":                                           114,
-	"copy":                                                          1,
-	"copy_done":                                                     0,
-	"copy_invalid":                                                  1,
-	"copy_no_space":                                                 2,
-	"cq_flags_known":                                                3,
-	"cq_pgoff_scale":                                                64,
-	"cqe_size":                                                      64,
-	"cqe_version_v1":                                                1,
-	"create_ah_resp_size":                                           8,
-	"create_cq_flags_offset":                                        22,
-	"create_cq_resp_size":                                           16,
-	"create_qp_old_size":                                            48,
-	"create_qp_reserved":                                            54,
-	"create_qp_resp_rq":                                             0,
-	"create_qp_resp_size":                                           32,
-	"create_qp_resp_sq":                                             16,
-	"create_srq_resp_num":                                           16,
-	"create_srq_resp_size":                                          24,
-	"create_swicm_size":                                             80,
-	"create_wq_strides_end":                                         40,
-	"ctrl_seg_size":                                                 16,
-	"data_seg_size":                                                 16,
-	"default_hop_limit":                                             64,
-	"default_memory":                                                1073741824,
-	"default_miss":                                                  1,
-	"default_poll_mask":                                             325,
-	"default_user_index":                                            16777215,
-	"dest_counter":                                                  5,
-	"dest_flow_table":                                               1,
-	"dest_flow_table_num":                                           2,
-	"dest_none":                                                     0,
-	"dest_port":                                                     4,
-	"dest_tir":                                                      3,
-	"destroy_ah_sleepable":                                          1,
-	"destroy_cq_resp_size":                                          8,
-	"devx_umem_access":                                              1048583,
-	"dm_memic_access":                                               47,
-	"dm_swicm_access":                                               39,
-	"dmabuf_access":                                                 1048591,
-	"drop":                                                          2,
-	"end_cqe_comp_caps":                                             40,
-	"end_dci_streams":                                               102,
-	"end_flags":                                                     64,
-	"end_multi_pkt":                                                 60,
-	"end_packet_pacing":                                             56,
-	"end_response_length":                                           8,
-	"end_rss_caps":                                                  32,
-	"end_striding_rq":                                               96,
-	"end_sw_parsing":                                                72,
-	"end_tso_caps":                                                  16,
-	"end_tunnel_offloads":                                           100,
-	"entries":                                                       2,
-	"eqe_size":                                                      64,
-	"eth_pi_pv6":                                                    34525,
-	"eth_pip":                                                       2048,
-	"event_comm_est":                                                2,
-	"event_dct_drained":                                             28,
-	"event_dct_key_viol":                                            29,
-	"event_gid_change":                                              18,
-	"event_path_mig":                                                1,
-	"event_path_mig_failed":                                         7,
-	"event_port_change":                                             9,
-	"event_queue_type_qp":                                           0,
-	"event_sq_drained":                                              3,
-	"event_srq_catas_error":                                         18,
-	"event_srq_last_wqe":                                            19,
-	"event_srqrq_limit":                                             20,
-	"event_wq_access_error":                                         17,
-	"event_wq_catas_error":                                          5,
-	"event_wq_inval_req":                                            16,
-	"event_xrq_error":                                               24,
-	"ex_cmd_hdr_size":                                               16,
-	"ex_cmd_word":                                                   8,
-	"ext_min_log_strides":                                           3,
-	"ext_strides_log":                                               3,
-	"extended":                                                      12,
-	"extended_av":                                                   2147483648,
-	"file":                                                          3,
-	"first":                                                         524288,
-	"first_uar_pgoff":                                               589824,
-	"flags":                                                         4100,
-	"flow_action_count":                                             8,
-	"flow_action_decap":                                             32,
-	"flow_action_drop":                                              2,
-	"flow_action_fwd_dest":                                          4,
-	"flow_action_fwd_next":                                          589824,
-	"flow_action_fwd_next_ns":                                       524288,
-	"flow_action_mod_hdr":                                           64,
-	"flow_action_reformat":                                          16,
-	"flow_dest_flow_table":                                          1,
-	"flow_dest_tir":                                                 2,
-	"flow_spec_action_count_size":                                   16,
-	"flow_spec_action_drop_size":                                    8,
-	"flow_spec_action_handle_size":                                  16,
-	"flow_spec_action_tag_size":                                     16,
-	"flow_spec_hdr_size":                                            8,
-	"from_client":                                                   1,
-	"from_ulp":                                                      2,
-	"ft_pool_size":                                                  16777216,
-	"fte_dest_length":                                               8,
-	"fte_modify_dests":                                              4,
-	"full_caps":                                                     2199023255551,
-	"fw_rev_major":                                                  22,
-	"fw_rev_minor":                                                  35,
-	"fw_rev_subminor":                                               1010,
-	"gid_entry_size":                                                32,
-	"gid_type_roce":                                                 1,
-	"hash_i_pv4":                                                    3,
-	"hash_i_pv6":                                                    12,
-	"hash_tcp":                                                      48,
-	"hash_udp":                                                      192,
-	"headers":                                                       96,
-	"hpage_shift":                                                   21,
-	"id":                                                            2,
-	"idr_any_object":                                                65535,
-	"imr_ksm_entries":                                               131072,
-	"imr_mtt_entries":                                               262144,
-	"imr_mtt_shift":                                                 30,
-	"imr_mtt_size":                                                  1073741824,
-	"imr_size":                                                      140737488355328,
-	"inline_mask":                                                   1023,
-	"inline_seg":                                                    2147483648,
-	"invalid_bfreg":                                                 2147483648,
-	"invalid_id":                                                    4294967295,
-	"invalid_uar_index":                                             2147483648,
-	"ioctl_attr_data_offset":                                        8,
-	"ioctl_attr_flags_offset":                                       4,
-	"ioctl_attr_size":                                               16,
-	"ioctl_hdr_size":                                                24,
-	"ip_version4":                                                   4,
-	"ip_version6":                                                   6,
-	"ipv4_prefix":                                                   24,
-	"ipv6_next_hdr":                                                 36,
-	"ipv6_prefix":                                                   64,
-	"ipv6_t_class":                                                  37,
-	"irq_comp_base":                                                 1,
-	"irq_ctrl":                                                      0,
-	"kernel_doorbell":                                               4032,
-	"kernel_on_demand_paging":                                       4,
-	"key_err":                                                       4294967295,
-	"klm_size":                                                      16,
-	"kmalloc_max":                                                   4194304,
-	"large":                                                         128,
-	"last_uar_pgoff":                                                16777215,
-	"leftovers_entries":                                             2,
-	"legacy_map_mask":                                               2080897523,
-	"link_layer_ethernet":                                           2,
-	"link_layer_infiniband":                                         1,
-	"lookup_destroy":                                                2,
-	"lookup_local":                                                  0,
-	"lookup_read":                                                   0,
-	"lookup_remote":                                                 1,
-	"lookup_write":                                                  1,
-	"map_pages":                                                     4,
-	"mask":                                                          4095,
-	"match_inner":                                                   128,
-	"match_outer":                                                   0,
-	"max_async_bytes":                                               1048576,
-	"max_bfregs":                                                    512,
-	"max_cap_page":                                                  4096,
-	"max_counters":                                                  8191,
-	"max_cq_period":                                                 4095,
-	"max_devices":                                                   1024,
-	"max_dyn_bfregs":                                                1024,
-	"max_flow_actions":                                              16,
-	"max_flow_entries":                                              65536,
-	"max_flow_specs":                                                10,
-	"max_flow_tag":                                                  16777216,
-	"max_flow_types":                                                6,
-	"max_inline_data":                                               512,
-	"max_int":                                                       9223372036854775807,
-	"max_int32":                                                     2147483647,
-	"max_int64":                                                     9223372036854775807,
-	"max_log_strides":                                               16,
-	"max_map_count":                                                 65530,
-	"max_num_events":                                                16,
-	"max_rw_count":                                                  2147479552,
-	"max_sg_es":                                                     268435447,
-	"max_sge_rd":                                                    30,
-	"max_spare_mem":                                                 65536,
-	"max_spares":                                                    64,
-	"max_sq_desc":                                                   512,
-	"max_sq_overhead":                                               148,
-	"max_stride_log_bytes":                                          13,
-	"max_supp_event_num":                                            255,
-	"max_uint16":                                                    65535,
-	"max_uint32":                                                    4294967295,
-	"max_uint64":                                                    18446744073709551615,
-	"mcast_bit":                                                     1,
-	"mcast_flow_prio":                                               32,
-	"memic_base_align":                                              6,
-	"memic_base_size":                                               64,
-	"min_command":                                                   16,
-	"min_log_strides":                                               9,
-	"min_request_v2":                                                16,
-	"min_srqsge":                                                    1,
-	"min_srqwqe_size":                                               32,
-	"min_srqwr":                                                     1,
-	"min_stride_log_bytes":                                          6,
-	"mkc_access_mode_kl_ms":                                         2,
-	"mkc_access_mode_ksm":                                           3,
-	"mkc_access_mode_memic":                                         5,
-	"mkc_access_mode_mtt":                                           1,
-	"mkc_access_mode_swicm":                                         4,
-	"mkc_end":                                                       80,
-	"mkey_mask_lr":                                                  131072,
-	"mkey_mask_lw":                                                  262144,
-	"mkey_mask_rr":                                                  524288,
-	"mkey_mask_rw":                                                  1048576,
-	"mlx5_alloc_ucontext_req_size":                                  8,
-	"mlx5_alloc_ucontext_resp_size":                                 72,
-	"mlx5_create_cq_size":                                           32,
-	"mlx5_query_device_reg_c0":                                      17,
-	"mlx5_uapi_query_port_size":                                     40,
-	"mmap_base":                                                     140737354133504,
-	"mmap_min_addr":                                                 65536,
-	"mmap_offset_end":                                               255,
-	"mmap_offset_start":                                             9,
-	"mmap_type_memic":                                               1,
-	"mmap_type_memic_op":                                            5,
-	"mmap_type_uarnc":                                               4,
-	"mmap_type_uarwc":                                               3,
-	"mmap_type_var":                                                 2,
-	"mod_hdr_num_actions":                                           15,
-	"mod_hdr_table_type":                                            12,
-	"mode_l2":                                                       0,
-	"mode_not_required":                                             2,
-	"mode_vport_context":                                            1,
-	"modify_action_size":                                            8,
-	"modify_memic_alloc":                                            0,
-	"modify_memic_dealloc":                                          1,
-	"modify_qp_resp_dctn":                                           8,
-	"modify_qp_resp_size":                                           16,
-	"modify_srq_cmd_size":                                           8,
-	"modify_wq_size":                                                8,
-	"mr_access_flush":                                               0,
-	"mr_invalid":                                                    0,
-	"mr_rereg_access":                                               4,
-	"mr_rereg_pd":                                                   2,
-	"mr_rereg_trans":                                                1,
-	"mr_type_dm":                                                    2,
-	"mr_type_user":                                                  3,
-	"mr_valid":                                                      2,
-	"mtt_present":                                                   3,
-	"mtt_read":                                                      1,
-	"mtt_size":                                                      8,
-	"mw_resp_size":                                                  8,
-	"mw_type2":                                                      2,
-	"nak_invalid_req":                                               2,
-	"nak_psn_seq_error":                                             1,
-	"nak_rem_acc_err":                                               3,
-	"nak_rem_op_err":                                                4,
-	"nak_rnr":                                                       5,
-	"no_limit":                                                      2147483647,
-	"non_fp_bfregs_per_uar":                                         2,
-	"notify_next_comp":                                              2,
-	"notify_solicited":                                              1,
-	"nsec_per_msec":                                                 1000000,
-	"num_anchor_rules":                                              2,
-	"num_async_eqe":                                                 4096,
-	"num_flow_counters":                                             2,
-	"num_flow_prios":                                                16,
-	"num_pfeqe":                                                     4096,
-	"num_ports":                                                     1,
-	"num_qp_types":                                                  11,
-	"num_spare_eqe":                                                 128,
-	"obj_types_swicm":                                               256,
-	"odp_read_allowed":                                              1,
-	"odp_support":                                                   1,
-	"odp_support_implicit":                                          2,
-	"odp_write_allowed":                                             2,
-	"odpdma_addr_mask":                                              18446744073709551612,
-	"offsets":                                                       4104,
-	"on_demand_unsupported":                                         1,
-	"opcode_shift":                                                  4,
-	"outer":                                                         1,
-	"owner":                                                         63,
-	"page_fault_rdma":                                               1,
-	"page_fault_wqe":                                                0,
-	"page_mask":                                                     4095,
-	"page_shift":                                                    12,
-	"page_size":                                                     4096,
-	"pf_downgrade":                                                  2,
-	"pf_enable":                                                     8,
-	"pf_snapshot":                                                   4,
-	"pfault_requestor":                                              1,
-	"pgd_shift":                                                     39,
-	"pin":                                                           6,
-	"pkey":                                                          18,
-	"pmd_shift":                                                     21,
-	"poll_cq_resp_size":                                             8,
-	"port_max_msg_sz":                                               2147483648,
-	"port_num":                                                      9,
-	"port_old_max_msg_sz":                                           8388608,
-	"port_type_eth":                                                 1,
-	"prot_sem":                                                      8,
-	"proto_gre":                                                     47,
-	"proto_tcp":                                                     6,
-	"proto_udp":                                                     17,
-	"psn_mask":                                                      16777215,
-	"pte_anon":                                                      8,
-	"pte_read":                                                      1,
-	"pte_special":                                                   4,
-	"pte_write":                                                     2,
-	"pud_shift":                                                     30,
-	"qp_cap_size":                                                   20,
-	"qp_create_flags":                                               3870,
-	"qp_set_q_key":                                                  2147483648,
-	"qp_strc":                                                       0,
-	"qp_stuc":                                                       1,
-	"qp_stud":                                                       2,
-	"qp_stxrc":                                                      3,
-	"qpt_dci":                                                       4098,
-	"qpt_dct":                                                       4099,
-	"query_dct_mask":                                                33209,
-	"query_port_speed_ex":                                           3,
-	"raddr_seg_size":                                                16,
-	"rate2_5_gbps":                                                  2,
-	"rate800_gbps":                                                  23,
-	"raw_packet":                                                    768,
-	"raw_state_err":                                                 3,
-	"raw_state_none":                                                4,
-	"raw_state_rdy":                                                 1,
-	"raw_state_rst":                                                 0,
-	"recv_wqe_size":                                                 40,
-	"recv_wqesge":                                                   40,
-	"recv_wr_size":                                                  16,
-	"remove_abort":                                                  3,
-	"remove_close":                                                  1,
-	"remove_destroy":                                                0,
-	"remove_driver_failure":                                         4,
-	"remove_driver_remove":                                          2,
-	"rereg_supported":                                               6,
-	"resize_cq_resp_size":                                           16,
-	"resp_acknowledge":                                              9,
-	"resp_atomic_reply":                                             7,
-	"resp_check_length":                                             3,
-	"resp_check_op_valid":                                           1,
-	"resp_check_psn":                                                0,
-	"resp_check_resource":                                           2,
-	"resp_check_rkey":                                               4,
-	"resp_cleanup":                                                  10,
-	"resp_complete":                                                 8,
-	"resp_duplicate_request":                                        11,
-	"resp_err_cq_overflow":                                          20,
-	"resp_err_length":                                               18,
-	"resp_err_malformed_wqe":                                        19,
-	"resp_err_misaligned_atomic":                                    15,
-	"resp_err_psn_out_of_seq":                                       12,
-	"resp_err_rkey_violation":                                       17,
-	"resp_err_rnr":                                                  16,
-	"resp_err_too_many_rdma_atm_req":                                13,
-	"resp_err_unsupported_opcode":                                   14,
-	"resp_execute":                                                  5,
-	"resp_read_reply":                                               6,
-	"retry":                                                         77312,
-	"rqc_wq":                                                        80,
-	"rss_flags":                                                     196,
-	"rx_hash_key_size":                                              40,
-	"rxe_create_qp_udata_first":                                     10,
-	"rxe_flush":                                                     5,
-	"rxe_granted_qp_size":                                           6,
-	"rxe_granted_srq_size":                                          7,
-	"rxe_max_msg_size":                                              4,
-	"rxe_modify_qp_state_last":                                      11,
-	"rxe_mr_access":                                                 8,
-	"rxe_mr_all_rights":                                             14,
-	"rxe_mr_rkey":                                                   13,
-	"rxe_qp_access":                                                 12,
-	"rxe_rereg_mr":                                                  9,
-	"segment":                                                       16,
-	"send_counter":                                                  4,
-	"send_wqe_first_psn":                                            164,
-	"send_wqe_has_rd_atomic":                                        180,
-	"send_wqe_last_psn":                                             168,
-	"send_wqe_shift":                                                6,
-	"send_wqe_size":                                                 208,
-	"send_wqe_state":                                                148,
-	"send_wqe_status":                                               144,
-	"send_wqebb":                                                    64,
-	"send_wqesge":                                                   208,
-	"send_wr_size":                                                  56,
-	"set_fte_modify":                                                1,
-	"set_hca_cap_atomic":                                            6,
-	"sge_size":                                                      16,
-	"signal_all_wr":                                                 0,
-	"signal_req_wr":                                                 1,
-	"size":                                                          2,
-	"size_mask":                                                     511,
-	"sizeof_flow_spec":                                              88,
-	"sizeof_uverbs_attr":                                            16,
-	"sniffer_entries":                                               1,
-	"sq_draining":                                                   7,
-	"srq_next_seg_size":                                             16,
-	"srqt_basic":                                                    0,
-	"srqt_tm":                                                       2,
-	"srqt_xrc":                                                      1,
-	"state_bad":                                                     8,
-	"state_kept":                                                    7,
-	"subtype_active":                                                4,
-	"sysctl_nr_open":                                                1048576,
-	"table_index":                                                   511,
-	"task_armed":                                                    2,
-	"task_busy":                                                     1,
-	"task_drained":                                                  4,
-	"task_draining":                                                 3,
-	"task_idle":                                                     0,
-	"task_invalid":                                                  5,
-	"task_size_max":                                                 140737488351232,
-	"terminate_scatter_list_l_key":                                  256,
-	"timestamp_mask":                                                9223372036854775807,
-	"tir_inner":                                                     116,
-	"tir_outer":                                                     112,
-	"tir_rqn":                                                       61,
-	"tir_rqt":                                                       65,
-	"tir_td":                                                        69,
-	"tis_qpn":                                                       73,
-	"tis_td":                                                        69,
-	"tm_cap_rndv_rc":                                                1,
-	"tm_max_rndv_size":                                              64,
-	"to_client":                                                     0,
-	"to_ulp":                                                        3,
-	"ts_default":                                                    1,
-	"typ":                                                           4101,
-	"type_enum_in":                                                  6,
-	"type_fd":                                                       4,
-	"type_id_rs_array":                                              7,
-	"type_idr":                                                      3,
-	"type_ptr_in":                                                   1,
-	"type_ptr_out":                                                  2,
-	"type_raw_fd":                                                   5,
-	"uar_flags":                                                     1032,
-	"uidx_end":                                                      28,
-	"umem_mtt":                                                      48,
-	"umem_pin_by_access":                                            2,
-	"umr_check_not_free":                                            32,
-	"umr_cq_entries":                                                16,
-	"umr_octoword":                                                  16,
-	"umr_sq_blocks":                                                 32,
-	"umr_xlt_alignment":                                             64,
-	"upd_xlt_access":                                                32,
-	"upd_xlt_addr":                                                  8,
-	"upd_xlt_enable":                                                2,
-	"upd_xlt_indirect":                                              64,
-	"upd_xlt_zap":                                                   1,
-	"upd_xltpd":                                                     16,
-	"vm_access":                                                     7,
-	"wc_size":                                                       48,
-	"where":                                                         48,
-	"whole_proto":                                                   255,
-	"whole_segment":                                                 2147483648,
-	"wq_attrs":                                                      7,
-	"wq_pgoff_scale":                                                64,
-	"wq_resp_size":                                                  8,
-	"wqe_done":                                                      3,
-	"wqe_error":                                                     4,
-	"wqe_pending":                                                   2,
-	"wqe_pf_type_rmp":                                               0,
-	"wqe_posted":                                                    0,
-	"wqe_processing":                                                1,
-	"wqs_error":                                                     2,
-	"wqs_ready":                                                     1,
-	"wqs_reset":                                                     0,
-	"wqt_rq":                                                        0,
-	"wr_id_size":                                                    8,
+	"UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE":      0,
+	"UVERBS_ATTR_CORE_IN":                          0,
+	"UVERBS_ATTR_CORE_OUT":                         1,
+	"UVERBS_ATTR_CREATE_COUNTERS_HANDLE":           0,
+	"UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL":           3,
+	"UVERBS_ATTR_CREATE_CQ_COMP_VECTOR":            4,
+	"UVERBS_ATTR_CREATE_CQ_CQE":                    1,
+	"UVERBS_ATTR_CREATE_CQ_EVENT_FD":               7,
+	"UVERBS_ATTR_CREATE_CQ_FLAGS":                  5,
+	"UVERBS_ATTR_CREATE_CQ_HANDLE":                 0,
+	"UVERBS_ATTR_CREATE_CQ_RESP_CQE":               6,
+	"UVERBS_ATTR_CREATE_CQ_USER_HANDLE":            2,
+	"UVERBS_ATTR_CREATE_QP_CAP":                    8,
+	"UVERBS_ATTR_CREATE_QP_EVENT_FD":               12,
+	"UVERBS_ATTR_CREATE_QP_FLAGS":                  10,
+	"UVERBS_ATTR_CREATE_QP_HANDLE":                 0,
+	"UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE":       6,
+	"UVERBS_ATTR_CREATE_QP_PD_HANDLE":              2,
+	"UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE":         5,
+	"UVERBS_ATTR_CREATE_QP_RESP_CAP":               13,
+	"UVERBS_ATTR_CREATE_QP_RESP_QP_NUM":            14,
+	"UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE":         4,
+	"UVERBS_ATTR_CREATE_QP_SOURCE_QPN":             11,
+	"UVERBS_ATTR_CREATE_QP_SRQ_HANDLE":             3,
+	"UVERBS_ATTR_CREATE_QP_TYPE":                   9,
+	"UVERBS_ATTR_CREATE_QP_USER_HANDLE":            7,
+	"UVERBS_ATTR_CREATE_QP_XRCD_HANDLE":            1,
+	"UVERBS_ATTR_CREATE_SRQ_CQ_HANDLE":             3,
+	"UVERBS_ATTR_CREATE_SRQ_EVENT_FD":              10,
+	"UVERBS_ATTR_CREATE_SRQ_HANDLE":                0,
+	"UVERBS_ATTR_CREATE_SRQ_LIMIT":                 7,
+	"UVERBS_ATTR_CREATE_SRQ_MAX_NUM_TAGS":          8,
+	"UVERBS_ATTR_CREATE_SRQ_MAX_SGE":               6,
+	"UVERBS_ATTR_CREATE_SRQ_MAX_WR":                5,
+	"UVERBS_ATTR_CREATE_SRQ_PD_HANDLE":             1,
+	"UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE":          12,
+	"UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR":           11,
+	"UVERBS_ATTR_CREATE_SRQ_RESP_SRQ_NUM":          13,
+	"UVERBS_ATTR_CREATE_SRQ_TYPE":                  9,
+	"UVERBS_ATTR_CREATE_SRQ_USER_HANDLE":           4,
+	"UVERBS_ATTR_CREATE_SRQ_XRCD_HANDLE":           2,
+	"UVERBS_ATTR_CREATE_WQ_CQ_HANDLE":              2,
+	"UVERBS_ATTR_CREATE_WQ_EVENT_FD":               5,
+	"UVERBS_ATTR_CREATE_WQ_FLAGS":                  8,
+	"UVERBS_ATTR_CREATE_WQ_HANDLE":                 0,
+	"UVERBS_ATTR_CREATE_WQ_MAX_SGE":                7,
+	"UVERBS_ATTR_CREATE_WQ_MAX_WR":                 6,
+	"UVERBS_ATTR_CREATE_WQ_PD_HANDLE":              1,
+	"UVERBS_ATTR_CREATE_WQ_RESP_MAX_SGE":           10,
+	"UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR":            9,
+	"UVERBS_ATTR_CREATE_WQ_RESP_WQ_NUM":            11,
+	"UVERBS_ATTR_CREATE_WQ_TYPE":                   4,
+	"UVERBS_ATTR_CREATE_WQ_USER_HANDLE":            3,
+	"UVERBS_ATTR_DESTROY_CQ_HANDLE":                0,
+	"UVERBS_ATTR_DESTROY_CQ_RESP":                  1,
+	"UVERBS_ATTR_DESTROY_QP_HANDLE":                0,
+	"UVERBS_ATTR_DESTROY_QP_RESP":                  1,
+	"UVERBS_ATTR_DESTROY_SRQ_HANDLE":               0,
+	"UVERBS_ATTR_DESTROY_SRQ_RESP":                 1,
+	"UVERBS_ATTR_DESTROY_WQ_HANDLE":                0,
+	"UVERBS_ATTR_DESTROY_WQ_RESP":                  1,
+	"UVERBS_ATTR_F_MANDATORY":                      1,
+	"UVERBS_ATTR_F_VALID_OUTPUT":                   2,
+	"UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT":         1,
+	"UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS":     0,
+	"UVERBS_ATTR_INFO_HANDLES_LIST":                2,
+	"UVERBS_ATTR_INFO_OBJECT_ID":                   0,
+	"UVERBS_ATTR_INFO_TOTAL_HANDLES":               1,
+	"UVERBS_ATTR_QUERY_CONTEXT_CORE_SUPPORT":       1,
+	"UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS":   0,
+	"UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS":            2,
+	"UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX":        1,
+	"UVERBS_ATTR_QUERY_GID_ENTRY_PORT":             0,
+	"UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY":       3,
+	"UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE":       0,
+	"UVERBS_ATTR_QUERY_GID_TABLE_FLAGS":            1,
+	"UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES":     2,
+	"UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES": 3,
+	"UVERBS_ATTR_QUERY_MR_HANDLE":                  0,
+	"UVERBS_ATTR_QUERY_MR_RESP_IOVA":               4,
+	"UVERBS_ATTR_QUERY_MR_RESP_LENGTH":             3,
+	"UVERBS_ATTR_QUERY_MR_RESP_LKEY":               1,
+	"UVERBS_ATTR_QUERY_MR_RESP_RKEY":               2,
+	"UVERBS_ATTR_QUERY_PORT_PORT_NUM":              0,
+	"UVERBS_ATTR_QUERY_PORT_RESP":                  1,
+	"UVERBS_ATTR_READ_COUNTERS_BUFF":               1,
+	"UVERBS_ATTR_READ_COUNTERS_FLAGS":              2,
+	"UVERBS_ATTR_READ_COUNTERS_HANDLE":             0,
+	"UVERBS_ATTR_REG_DMABUF_MR_ACCESS_FLAGS":       6,
+	"UVERBS_ATTR_REG_DMABUF_MR_FD":                 5,
+	"UVERBS_ATTR_REG_DMABUF_MR_HANDLE":             0,
+	"UVERBS_ATTR_REG_DMABUF_MR_IOVA":               4,
+	"UVERBS_ATTR_REG_DMABUF_MR_LENGTH":             3,
+	"UVERBS_ATTR_REG_DMABUF_MR_OFFSET":             2,
+	"UVERBS_ATTR_REG_DMABUF_MR_PD_HANDLE":          1,
+	"UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY":          7,
+	"UVERBS_ATTR_REG_DMABUF_MR_RESP_RKEY":          8,
+	"UVERBS_ATTR_REG_DM_MR_ACCESS_FLAGS":           4,
+	"UVERBS_ATTR_REG_DM_MR_DM_HANDLE":              5,
+	"UVERBS_ATTR_REG_DM_MR_HANDLE":                 0,
+	"UVERBS_ATTR_REG_DM_MR_LENGTH":                 2,
+	"UVERBS_ATTR_REG_DM_MR_OFFSET":                 1,
+	"UVERBS_ATTR_REG_DM_MR_PD_HANDLE":              3,
+	"UVERBS_ATTR_REG_DM_MR_RESP_LKEY":              6,
+	"UVERBS_ATTR_REG_DM_MR_RESP_RKEY":              7,
+	"UVERBS_ATTR_UHW_IN":                           4096,
+	"UVERBS_ATTR_UHW_OUT":                          4097,
+	"UVERBS_ATTR_WRITE_CMD":                        2,
+	"UVERBS_OBJECT_AH":                             6,
+	"UVERBS_OBJECT_ASYNC_EVENT":                    16,
+	"UVERBS_OBJECT_COMP_CHANNEL":                   2,
+	"UVERBS_OBJECT_COUNTERS":                       15,
+	"UVERBS_OBJECT_CQ":                             3,
+	"UVERBS_OBJECT_FLOW":                           9,
+	"UVERBS_OBJECT_FLOW_ACTION":                    13,
+	"UVERBS_OBJECT_MR":                             7,
+	"UVERBS_OBJECT_MW":                             8,
+	"UVERBS_OBJECT_PD":                             1,
+	"UVERBS_OBJECT_QP":                             4,
+	"UVERBS_OBJECT_RWQ_IND_TBL":                    11,
+	"UVERBS_OBJECT_SRQ":                            5,
+	"UVERBS_OBJECT_WQ":                             12,
+	"UVERBS_OBJECT_XRCD":                           10,
+	"VM_ACCESS":                                    7,
+	"VM_DONTCOPY":                                  131072,
+	"VM_DONTEXPAND":                                262144,
+	"VM_EXEC":                                      4,
+	"VM_IO":                                        16384,
+	"VM_MAYSHARE":                                  128,
+	"VM_MAYWRITE":                                  32,
+	"VM_MIXEDMAP":                                  268435456,
+	"VM_PFNMAP":                                    1024,
+	"VM_READ":                                      1,
+	"VM_SHARED":                                    8,
+	"VM_WRITE":                                     2,
+	"WC_SIZE":                                      48,
+	"WHERE":                                        48,
+	"WHOLE_PROTO":                                  255,
+	"WHOLE_SEGMENT":                                2147483648,
+	"WQE_DONE":                                     3,
+	"WQE_ERROR":                                    4,
+	"WQE_PENDING":                                  2,
+	"WQE_PF_TYPE_RMP":                              0,
+	"WQE_POSTED":                                   0,
+	"WQE_PROCESSING":                               1,
+	"WQS_ERROR":                                    2,
+	"WQS_READY":                                    1,
+	"WQS_RESET":                                    0,
+	"WQT_RQ":                                       0,
+	"WQ_ATTRS":                                     7,
+	"WQ_PGOFF_SCALE":                               64,
+	"WQ_RESP_SIZE":                                 8,
+	"WR_ID_SIZE":                                   8,
 }

@@ -15,14 +15,15 @@ func shown(function, cond string) string {
 	if strings.HasPrefix(function, "kernel.") || strings.HasPrefix(function, "(*kernel.") {
 		cond = kernelNames.Replace(cond)
 	}
-	return arrow.ReplaceAllString(cond, "$1->$2")
+	return arrow.ReplaceAllString(pointer.ReplaceAllString(cond, "NULL"), "$1->$2")
 }
 
 var (
 	// keyword is a name that would be a keyword of Go.
 	keyword = regexp.MustCompile(`\b(type|range|map|func|default|switch|var|import|case|select|chan|go|package)_\b`)
+	pointer = regexp.MustCompile(`\bnil\b`)
 	// arrow is a member of something that C has a pointer to.
-	arrow = regexp.MustCompile(`\b(uattr|spec|val_spec|attr|qp|cq|uobj|udata|f|o)\.([a-z])`)
+	arrow = regexp.MustCompile(`\b(uattr|method_elm|spec|val_spec|attr|qp|cq|uobj|udata|f|o)\.([a-z])`)
 )
 
 // kernelNames are the names that ib_uverbs_ioctl and what it calls have for what
@@ -34,10 +35,10 @@ var kernelNames = strings.NewReplacer(
 	"val.zero_trailing", "val_spec.zero_trailing", "b.is_cleared(u, val_spec.u.ptr.len)", "uverbs_is_attr_cleared()",
 	"b.is_cleared(u, val.len)", "uverbs_is_attr_cleared(uattr, val_spec.u.ptr.len)",
 	"s.type", "spec.type", "spec.min_items", "spec.u2.objs_arr.min_len", "spec.max_items", "spec.u2.objs_arr.max_len",
-	"len(s.enum)", "spec.u.enum_def.num_elems", "a == nil", "IS_ERR(attr)", "elm == nil", "!attr_spec",
-	"type_ptr_out", "UVERBS_ATTR_TYPE_PTR_OUT", "type_ptr_in", "UVERBS_ATTR_TYPE_PTR_IN", "type_enum_in", "UVERBS_ATTR_TYPE_ENUM_IN",
-	"type_idr", "UVERBS_ATTR_TYPE_IDR", "type_fd", "UVERBS_ATTR_TYPE_FD", "type_raw_fd", "UVERBS_ATTR_TYPE_RAW_FD",
-	"type_id_rs_array", "UVERBS_ATTR_TYPE_IDRS_ARRAY",
+	"len(s.enum)", "spec.u.enum_def.num_elems", "a == nil", "IS_ERR(attr)", "elm == nil", "!slot", "m.mandatory & ~b.present != 0", "!bitmap_subset(method_elm.attr_mandatory, attr_present)",
+	"TYPE_PTR_OUT", "UVERBS_ATTR_TYPE_PTR_OUT", "TYPE_PTR_IN", "UVERBS_ATTR_TYPE_PTR_IN", "TYPE_ENUM_IN", "UVERBS_ATTR_TYPE_ENUM_IN",
+	"TYPE_IDR", "UVERBS_ATTR_TYPE_IDR", "TYPE_FD", "UVERBS_ATTR_TYPE_FD", "TYPE_RAW_FD", "UVERBS_ATTR_TYPE_RAW_FD",
+	"TYPE_ID_RS_ARRAY", "UVERBS_ATTR_TYPE_IDRS_ARRAY",
 )
 
 // names are the names that a condition speaks of, and the conditions that one of

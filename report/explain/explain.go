@@ -121,10 +121,26 @@ func holding(it *item, holds value) (out []string) {
 // decide finds the place that refused the call: one that answers the rule, and
 // behind which nothing was done but to clean up.
 func decide(r *request, items []*item, refused *rule.Rule) *item {
-	var best *item
-	bestScore := score{}
+	it := best(r, items, refused, (*item).excluded)
+	if it != nil {
+		return it
+	}
+	// What a condition came to may be wrong: a name can stand for more than the
+	// request tells. What was entered is certain.
+	it = best(r, items, refused, (*item).passedBy)
+	if it != nil {
+		for _, g := range append(it.guards[:len(it.guards):len(it.guards)], it.over...) {
+			clear(g.branch.known)
+		}
+	}
+	return it
+}
+
+func best(r *request, items []*item, refused *rule.Rule, excluded func(*item) bool) *item {
+	var found *item
+	foundScore := score{}
 	for _, it := range items {
-		if !it.entered || !answers(it.check, refused.ID) || it.excluded() {
+		if !it.entered || !answers(it.check, refused.ID) || excluded(it) {
 			continue
 		}
 		s := score{rest: restOf(r, it)}
@@ -132,11 +148,11 @@ func decide(r *request, items []*item, refused *rule.Rule) *item {
 		v := it.env.eval(it.check.cond)
 		s.holds = v.kind == truth && v.truth
 		s.fails = v.kind == truth && !v.truth
-		if best == nil || s.better(bestScore) {
-			best, bestScore = it, s
+		if found == nil || s.better(foundScore) {
+			found, foundScore = it, s
 		}
 	}
-	return best
+	return found
 }
 
 // score says how well a place fits.
@@ -222,6 +238,31 @@ func (it *item) excluded() bool {
 	return false
 }
 
+// ignored says that the answer of a check is not passed on: an optional attribute
+// is asked for and was not sent.
+func (it *item) ignored() bool {
+	if !answers(it.check, rule.AttrAbsent.ID) {
+		return false
+	}
+	v := it.env.eval(it.check.cond)
+	return v.kind == truth && v.truth
+}
+
+// passedBy says that a place cannot have been met by what was entered alone.
+func (it *item) passedBy() bool {
+	for _, g := range it.guards {
+		if t := g.branch.taken; t >= 0 && t != g.arm {
+			return true
+		}
+	}
+	for _, g := range it.over {
+		if g.branch.taken == g.arm {
+			return true
+		}
+	}
+	return false
+}
+
 // sides are the checks before and after the one that decided, in order.
 func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 	for _, g := range decided.guards {
@@ -231,7 +272,7 @@ func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 	}
 	at := slices.Index(items, decided)
 	for _, it := range items[:at] {
-		if it.entered && !it.excluded() {
+		if it.entered && !it.excluded() && !it.ignored() {
 			passed = append(passed, checksOf(r, it, it.check.rules)...)
 		}
 	}
@@ -239,7 +280,7 @@ func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 		decided.guards[n-1].branch.passed = true // the arm is the check
 	}
 	for _, it := range items[at+1:] {
-		if !it.excluded() {
+		if !it.excluded() && !it.ignored() && !strings.HasPrefix(it.check.cond, "err != nil") {
 			next = append(next, checksOf(r, it, it.check.rules)...)
 		}
 	}

@@ -35,7 +35,7 @@ var sources = []string{
 // function is what is kept of one.
 type function struct {
 	id    string
-	enter string // the kernel function that it reports to be entered, "*" if that is known at run time only
+	enter string // the kernel function that it reports to be entered, "*" if that is known at run time only, several with | in between
 	body  []node
 	keep  bool
 }
@@ -210,7 +210,14 @@ func (g *generator) walkAll(p *packages.Package) {
 				continue
 			}
 			id := key(p.TypesInfo.Defs[d.Name])
-			w := &walker{g: g, info: p.TypesInfo, f: &function{id: id}, last: map[string]string{}}
+			w := &walker{g: g, info: p.TypesInfo, f: &function{id: id}, decl: d, last: map[string]string{}}
+			for _, s := range d.Body.List {
+				if e, ok := s.(*ast.ExprStmt); ok {
+					if c, ok := e.X.(*ast.CallExpr); ok {
+						w.entered(c) // entered and left at once
+					}
+				}
+			}
 			w.f.body = w.block(d.Body.List)
 			g.funcs[id] = w.f
 		}

@@ -178,13 +178,12 @@ func (w *walker) call(c *ast.CallExpr) []node {
 	if w.info.Types[c.Fun].IsType() {
 		return w.exprs(c.Args...)
 	}
-	w.entered(&ast.CallExpr{Fun: c.Fun})
 	var out []node
 	if sel, ok := c.Fun.(*ast.SelectorExpr); ok {
 		out = w.expr(sel.X)
 	}
 	if lit, ok := c.Fun.(*ast.FuncLit); ok {
-		return append(w.exprs(c.Args...), w.block(lit.Body.List)...)
+		return append(w.exprs(c.Args...), w.literal(lit)...)
 	}
 	callees, via := w.callees(c.Fun)
 	attr := w.attrOf(c)

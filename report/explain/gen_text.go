@@ -115,7 +115,7 @@ func (w *walker) constant(c *types.Const) string {
 		return v
 	}
 	if name != strings.ToUpper(name) {
-		name = snake(name)
+		name = strings.ToUpper(snake(name))
 	}
 	switch old, ok := w.g.consts[name]; {
 	case !ok:

@@ -14,6 +14,7 @@ type walker struct {
 	g    *generator
 	info *types.Info
 	f    *function
+	decl *ast.FuncDecl
 	last map[string]string // name, the text that was last assigned to it; "" if that cannot be told
 }
 
@@ -88,8 +89,7 @@ func orEmpty(body []node) []node {
 	return body
 }
 
-// entered notes the kernel function that defer t.Enter(module, name).Leave()
-// names.
+// entered notes the kernel function that t.Enter(module, name).Leave() names.
 func (w *walker) entered(c *ast.CallExpr) {
 	sel, ok := c.Fun.(*ast.SelectorExpr)
 	if !ok || sel.Sel.Name != "Leave" {
@@ -105,10 +105,38 @@ func (w *walker) entered(c *ast.CallExpr) {
 	if w.f.enter != "" {
 		return // what it enters besides has no function of its own here
 	}
-	w.f.enter = "*"
+	w.f.enter = w.strings(enter.Args[1])
 	if v := w.info.Types[enter.Args[1]].Value; v != nil {
 		w.f.enter = strings.Trim(v.ExactString(), `"`)
 	}
+}
+
+// strings are the texts that a variable of the function is set to, with | in
+// between; * if there are none.
+func (w *walker) strings(e ast.Expr) string {
+	id, ok := e.(*ast.Ident)
+	if !ok || w.decl == nil {
+		return "*"
+	}
+	var all []string
+	ast.Inspect(w.decl.Body, func(n ast.Node) bool {
+		a, ok := n.(*ast.AssignStmt)
+		if !ok {
+			return true
+		}
+		for i, l := range a.Lhs {
+			if name, ok := l.(*ast.Ident); ok && name.Name == id.Name && i < len(a.Rhs) {
+				if v := w.info.Types[a.Rhs[i]].Value; v != nil {
+					all = append(all, strings.Trim(v.ExactString(), `"`))
+				}
+			}
+		}
+		return true
+	})
+	if all == nil {
+		return "*"
+	}
+	return strings.Join(all, "|")
 }
 
 // assign keeps what a name stands for from now on.
@@ -363,6 +391,14 @@ func (w *walker) typeSwitch(s *ast.TypeSwitchStmt) []node {
 	return []node{{arms: arms}}
 }
 
+// literal goes through a function literal as if it were called where it stands.
+func (w *walker) literal(e *ast.FuncLit) []node {
+	enter := w.f.enter
+	out := w.block(e.Body.List)
+	w.f.enter = enter
+	return out
+}
+
 // exprs are the checks and calls of expressions, in the order of evaluation.
 func (w *walker) exprs(list ...ast.Expr) (out []node) {
 	for _, e := range list {
@@ -418,7 +454,7 @@ func (w *walker) expr(e ast.Expr) (out []node) {
 	case *ast.CompositeLit:
 		return w.exprs(e.Elts...)
 	case *ast.FuncLit:
-		return w.block(e.Body.List)
+		return w.literal(e)
 	case *ast.CallExpr:
 		return w.call(e)
 	}

@@ -5,12 +5,6 @@ import (
 	"uverbsim/spec"
 )
 
-// local has names that mean something of their own in one function: function,
-// blank, name.
-var local = map[string]func(r *request, user int, attr string) value{
-	"kernel.write m.is_ex": func(r *request, _ int, _ string) value { return r.extended() },
-}
-
 // names are what the parser of ioctls and of write() commands calls the parts of
 // a request.
 var names = map[string]func(r *request) value{
@@ -22,6 +16,8 @@ var names = map[string]func(r *request) value{
 	"hdr.driver_id":        header(func(h *spec.IoctlHdr) uint64 { return uint64(h.DriverID) }),
 	"api.driver_id":        func(r *request) value { return num(uint64(r.call.Driver)) },
 	"cmd":                  func(r *request) value { return num(uint64(r.call.Cmd)) },
+	"m.is_ex":              func(r *request) value { return r.extended() },
+	"m.has_resp":           func(r *request) value { return r.hasResponse() },
 	"m.destroy_bkey":       func(r *request) value { return r.destroyBkey() },
 	"m.has_udata":          func(r *request) value { return r.hasUdata() },
 	"count":                func(r *request) value { return num(r.call.Length) },
@@ -99,6 +95,13 @@ func (r *request) destroyBkey() value {
 	return num(spec.BkeyLen)
 }
 
+func (r *request) hasResponse() value {
+	if r.command == nil {
+		return value{}
+	}
+	return is(r.command.HasResp)
+}
+
 func (r *request) hasUdata() value {
 	switch {
 	case r.method != nil:
@@ -138,6 +141,8 @@ var ofAttr = map[string]func(a *watch.Attr) value{
 	"u.enum_reserved()":  func(a *watch.Attr) value { return num(uint64(a.EnumReserved())) },
 	"e.is_inline()":      func(a *watch.Attr) value { return is(a.Len <= 8) },
 	"s.type_":            ofSpec(func(s *spec.Attr) value { return num(uint64(s.Type)) }),
+	"object":             ofSpec(func(s *spec.Attr) value { return num(uint64(s.Object)) }),
+	"access":             ofSpec(func(s *spec.Attr) value { return num(uint64(s.Access)) }),
 	"len(s.enum)":        ofSpec(func(s *spec.Attr) value { return num(uint64(len(s.Enum))) }),
 	"spec.min_items":     ofSpec(func(s *spec.Attr) value { return num(uint64(s.MinItems)) }),
 	"spec.max_items":     ofSpec(func(s *spec.Attr) value { return num(uint64(s.MaxItems)) }),
@@ -212,11 +217,37 @@ func (r *request) parserName(user int, attr, name string) value {
 	if f := names[name]; f != nil {
 		return f(r)
 	}
-	if name == "udata.in_len" {
-		return r.length("UVERBS_ATTR_UHW_IN")
-	}
-	if name == "udata.out_len" {
-		return r.length("UVERBS_ATTR_UHW_OUT")
+	switch name {
+	case "udata.in_len":
+		return r.driverLength("UVERBS_ATTR_UHW_IN", "in_words", func(w *spec.Write) uint8 { return w.ReqSize })
+	case "udata.out_len":
+		return r.driverLength("UVERBS_ATTR_UHW_OUT", "out_words", func(w *spec.Write) uint8 { return w.RespSize })
 	}
 	return value{}
+}
+
+// driverLength is how long the driver's part of a request or of its response is:
+// the attribute's, or what a write() command has beyond the core's part.
+func (r *request) driverLength(attr, words string, core func(*spec.Write) uint8) value {
+	if r.write == nil {
+		return r.length(attr)
+	}
+	if r.command == nil || !r.write.Readable {
+		return value{}
+	}
+	if r.command.Ex {
+		if v := r.write.Header.Field("provider_" + words); v != nil {
+			return num(8 * v.Num)
+		}
+		return value{}
+	}
+	v := r.write.Header.Field(words)
+	if v == nil || !r.command.HasUdata {
+		return value{}
+	}
+	n := int64(4*v.Num) - int64(core(r.command))
+	if words == "in_words" {
+		n -= spec.CmdHdrSize
+	}
+	return signed(n)
 }

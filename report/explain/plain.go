@@ -37,8 +37,10 @@ func plain(v *decode.Value) string {
 	case decode.Hex:
 		return "0x" + strconv.FormatUint(v.Num, 16)
 	case decode.Name:
-		if v.Text == "" {
-			return strconv.FormatUint(v.Num, 10) + ", which has no name"
+		if v.Text == "" && v.Num != 0 {
+			return strconv.FormatUint(v.Num, 10) + " (no enumerator)"
+		} else if v.Text == "" {
+			return "0"
 		}
 		return v.Text
 	case decode.Flags:

@@ -38,7 +38,8 @@ type request struct {
 
 	// members are those of the request's structs: the core's and the driver's.
 	core, driver []Value
-	word         uint32 // of a write() command, in whichever way it came
+	blamed       map[string]bool // the attributes that the deciding condition speaks of
+	word         uint32          // of a write() command, in whichever way it came
 	command      *spec.Write
 }
 
@@ -51,7 +52,7 @@ type Value struct {
 }
 
 func newRequest(c *Call) *request {
-	r := &request{call: c}
+	r := &request{call: c, blamed: map[string]bool{}}
 	switch {
 	case c.Ioctl != nil && c.Ioctl.Readable:
 		r.ioctl = decode.Call(c.Call)
@@ -176,11 +177,6 @@ func (r *request) env(function string, user int, attr string, defs []string) *en
 // lookup finds a number by the name that a condition has for it, and how it is
 // to be shown.
 func (r *request) lookup(function string, user int, attr, name string) (value, *Value) {
-	if f := local[function+" "+name]; f != nil {
-		if v := f(r, user, attr); v.kind != unknown {
-			return v, nil
-		}
-	}
 	if v := r.parserName(user, attr, name); v.kind != unknown {
 		return v, nil
 	}
@@ -196,7 +192,10 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 	if strings.ContainsAny(member, "()[] ") {
 		return value{}, nil
 	}
-	if base == "" {
+	if base == "device_attr" {
+		return among(r.device(), member)
+	}
+	if !requests[base] {
 		return value{}, nil
 	}
 	lists := [][]Value{r.core, r.attributes(), r.driver}
@@ -208,12 +207,26 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 	} else if strings.HasPrefix(member, "max_") && base == "attr" {
 		lists = append(lists, r.device())
 	}
-	member = strings.TrimSuffix(member, "_")
 	for _, list := range lists {
-		for i := range list {
-			if v := &list[i]; v.known && matches(v.Name, member) {
-				return num(v.n), v
-			}
+		if v, shown := among(list, member); shown != nil {
+			return v, shown
+		}
+	}
+	return value{}, nil
+}
+
+// requests are the names that functions have for what they copied from the user,
+// or made of that.
+var requests = map[string]bool{
+	"cmd": true, "ucmd": true, "req": true, "attr": true, "base": true, "cap": true, "device": true, "dev": true, "ib": true,
+	"in": true, "udata": true, "limits": true, "init": true, "h": true, "flow_attr": true, "dest": true, "alt_dest": true,
+}
+
+func among(list []Value, member string) (value, *Value) {
+	member = strings.TrimSuffix(member, "_")
+	for i := range list {
+		if v := &list[i]; v.known && matches(v.Name, member) {
+			return num(v.n), v
 		}
 	}
 	return value{}, nil

@@ -129,6 +129,8 @@ func (w *road) body(body []node, p *place) {
 			w.items = append(w.items, it)
 		case n.calls != nil:
 			w.call(n, p)
+		case n.loop != nil && w.overAttrs(n):
+			w.attrs(n, p)
 		case n.loop != nil:
 			for {
 				before := *p.cursor
@@ -142,6 +144,38 @@ func (w *road) body(body []node, p *place) {
 		}
 	}
 	p.over = over
+}
+
+// setAttr is the function that the parser calls for each of the user's attributes.
+const setAttr = "(*kernel.Bundle).tracedSetAttr"
+
+// overAttrs says whether a loop goes over the user's attributes.
+func (w *road) overAttrs(n *node) bool {
+	for i := range n.loop {
+		if slices.Contains(n.loop[i].calls, setAttr) {
+			return w.request.call.Ioctl != nil
+		}
+	}
+	return false
+}
+
+// attrs goes over the user's attributes: those that the parser came to, and then
+// the rest.
+func (w *road) attrs(n *node, p *place) {
+	user, entered := p.user, p.entered
+	reached := 0
+	for p.entered && *p.cursor < len(p.children) && functions[setAttr].entersAs(p.children[*p.cursor].Name) {
+		w.body(n.loop, p)
+		reached++
+	}
+	cursor := 0
+	rest := *p
+	rest.entered, rest.visit, rest.children, rest.cursor = false, nil, nil, &cursor
+	for i := reached; i < len(w.request.call.Ioctl.Attrs); i++ {
+		rest.user = i
+		w.body(n.loop, &rest)
+	}
+	p.user, p.entered = user, entered
 }
 
 func (w *road) branch(n *node, p *place) {
@@ -193,7 +227,7 @@ func (w *road) call(n *node, p *place) {
 		return
 	}
 	if p.entered && *p.cursor < len(p.children) {
-		if c := p.children[*p.cursor]; f.enter == c.Name || f.enter == "*" {
+		if c := p.children[*p.cursor]; f.entersAs(c.Name) {
 			*p.cursor++
 			w.function(id, c, *p)
 			return
@@ -232,7 +266,7 @@ func (w *road) choose(n *node, p *place) string {
 	if p.entered && *p.cursor < len(p.children) {
 		name := p.children[*p.cursor].Name
 		for _, id := range fit {
-			if functions[id].enter == name {
+			if functions[id].entersAs(name) {
 				return id
 			}
 		}
@@ -271,7 +305,9 @@ var reaches = func() map[string]map[string]bool {
 					switch called := functions[c]; {
 					case called == nil:
 					case called.enter != "":
-						all[id][called.enter] = true
+						for _, name := range strings.Split(called.enter, "|") {
+							all[id][name] = true
+						}
 					default:
 						for name := range all[c] {
 							all[id][name] = true

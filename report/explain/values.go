@@ -31,9 +31,13 @@ func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value)
 		if it.user >= 0 && special[refused.ID] == nil {
 			add(r.attrValues(it.user)...)
 		}
-		if !contradicts {
+		if !contradicts && len(out) == 0 {
 			for _, name := range namesIn(it.check.cond) {
-				add(r.named(it, name)...)
+				vs := r.named(it, name)
+				for _, v := range vs {
+					r.blamed[v.Name] = true
+				}
+				add(vs...)
 			}
 		}
 		if it.attr != "" {
@@ -43,10 +47,31 @@ func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value)
 	for _, w := range append(words(refused.Why), words(refused.Do)...) {
 		add(r.spoken(w)...)
 	}
+	if len(out) == 0 && it != nil {
+		add(r.handed(it)...)
+	}
 	if len(out) == 0 {
 		add(r.call.Args...)
 	}
 	return out, holds
+}
+
+// handed are the members of the request that callers handed down to the function
+// of a check.
+func (r *request) handed(it *item) (out []Value) {
+	for e := it.env; e != nil && e.caller != nil; e = e.caller {
+		for i := 0; i+1 < len(e.binds); i += 2 {
+			for _, name := range namesIn(e.binds[i+1]) {
+				if _, v := r.lookup(it.function, it.user, it.attr, name); v != nil {
+					out = append(out, *v)
+				}
+			}
+		}
+		if len(out) > 0 {
+			return out
+		}
+	}
+	return nil
 }
 
 // named is what a name of a condition stood for.

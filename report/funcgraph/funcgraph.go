@@ -46,16 +46,23 @@ type Printer struct {
 	err   error
 }
 
-var _ trace.Batcher = (*Printer)(nil)
+var (
+	_ trace.Batcher = (*Printer)(nil)
+	_ trace.Filter  = (*Printer)(nil)
+)
 
 // task is what is printed of one task.
 type task struct {
-	t     *trace.Task
-	depth int
-	// The last function entered, while its line is not yet ended.
-	pending         bool
-	name, module    string
-	inlinedFunction bool
+	t       *trace.Task
+	open    []function // those whose line is ended by a brace, from the outermost
+	pending bool       // last, the last one entered, has a line that is not yet ended
+	last    function
+}
+
+// function is a function that a task is in.
+type function struct {
+	call    []byte // "alloc_uobj [ib_uverbs]()"
+	inlined bool
 }
 
 // New returns a printer to w.
@@ -68,6 +75,15 @@ func (p *Printer) Err() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.err
+}
+
+// Wants implements trace.Filter: what the options leave out need not be made.
+func (p *Printer) Wants(k trace.Kind, inlined bool) bool {
+	switch k {
+	case trace.Enter, trace.Leave:
+		return !inlined || p.opts.Inlined
+	}
+	return p.opts.Notes && (p.opts.Locks || !isLock[k])
 }
 
 // Event prints one event.
@@ -89,25 +105,21 @@ func (p *Printer) Events(t *trace.Task, events []trace.Event) {
 }
 
 func (p *Printer) event(t *trace.Task, e *trace.Event) {
+	if !p.Wants(e.Kind, e.Inlined) {
+		return
+	}
 	switch e.Kind {
 	case trace.Enter:
-		if e.Inlined && !p.opts.Inlined {
-			return
-		}
 		p.turn(t)
 		p.open()
 		c := p.cur
-		c.pending, c.name, c.module, c.inlinedFunction = true, e.Name, e.Module, e.Inlined
+		c.pending = true
+		c.last = function{p.calls.Get(e.Name, e.Module, callForm), e.Inlined}
 	case trace.Leave:
-		if e.Inlined && !p.opts.Inlined {
-			return
-		}
 		p.turn(t)
-		p.leave(e)
+		p.leave()
 	default:
-		if p.opts.Notes && (p.opts.Locks || !isLock[e.Kind]) {
-			p.note(t, e)
-		}
+		p.note(t, e)
 	}
 }
 
@@ -168,42 +180,48 @@ func (c *task) id() int {
 
 // open ends the pending line with a brace: the function calls others.
 func (p *Printer) open() {
-	if c := p.cur; c.pending {
-		p.begin()
-		p.call()
-		p.buf = append(p.buf, " {\n"...)
-		c.depth++
-		c.pending = false
+	c := p.cur
+	if !c.pending {
+		return
 	}
+	p.begin()
+	p.call(" {\n")
+	c.open = append(c.open, c.last)
+	c.pending = false
 }
 
 // callForm makes the call of a function.
 func callForm(name, module string) []byte { return []byte(name + " [" + module + "]()") }
 
-// call appends the call of the pending function.
-func (p *Printer) call() {
-	c := p.cur
-	p.buf = append(p.buf, p.calls.Get(c.name, c.module, callForm)...)
-	if c.inlinedFunction {
-		p.buf = append(p.buf, " /* inlined */"...)
+// call appends the call of the pending function, and what ends its line.
+func (p *Printer) call(end string) {
+	b := append(p.buf, p.cur.last.call...)
+	if p.cur.last.inlined {
+		b = append(b, " /* inlined */"...)
 	}
+	p.buf = append(b, end...)
 }
 
-func (p *Printer) leave(e *trace.Event) {
+// leave prints that the last function is left. One that was entered before there was
+// a printer is not.
+func (p *Printer) leave() {
 	c := p.cur
 	if c.pending {
 		p.begin()
-		p.call()
-		p.buf = append(p.buf, ";\n"...)
+		p.call(";\n")
 		c.pending = false
 		return
 	}
-	c.depth--
+	last := len(c.open) - 1
+	if last < 0 {
+		return
+	}
+	f := c.open[last]
+	c.open = c.open[:last]
 	p.begin()
 	b := append(p.buf, "} /* "...)
-	label := p.calls.Get(e.Name, e.Module, callForm)
-	b = append(b, label[:len(label)-len("()")]...)
-	if e.Inlined {
+	b = append(b, f.call[:len(f.call)-len("()")]...)
+	if f.inlined {
 		b = append(b, " (inlined)"...)
 	}
 	p.buf = append(b, " */\n"...)
@@ -218,12 +236,12 @@ func (p *Printer) begin() {
 	if p.opts.Indent != "" {
 		b = append(b, p.opts.Indent...)
 	}
-	n := 2 * p.cur.depth
+	n := 2 * len(p.cur.open)
 	for n > len(spaces) {
 		b = append(b, spaces...)
 		n -= len(spaces)
 	}
-	p.buf = append(b, spaces[:max(n, 0)]...)
+	p.buf = append(b, spaces[:n]...)
 }
 
 // raw appends a line.

@@ -16,7 +16,8 @@ const asyncLong = `Async has calls in flight at once: from 1, 2, 4 and 8 threads
 file and each on a file of its own. It says which locks a call takes, and finds
 out what each serialises: one thread is stopped when it has taken the lock, and
 another one makes the same call, on the same file and on another one. Either it
-comes back or it waits. Then it measures throughput and latency.`
+comes back or it waits. Then it measures throughput and latency. How many calls of
+a kind there are to be plays no part.`
 
 // inFlight is a call that threads make at once.
 type inFlight struct {
@@ -72,11 +73,6 @@ func asyncExperiment(o Options) (*Report, error) {
 		return nil, err
 	}
 	r := &Report{Question: "What does it save to have calls in flight at once?", Kernel: asyncFacts}
-	table := Table{Title: "Locks of one call, and who waits for whom", Columns: []Column{
-		{"taken", "taken"}, {"pins", "pins"}, {"firmware", "firmware"},
-		{"same_file", "same file"}, {"other_file", "another file"}, {"guards", "what it guards"},
-	}, Notes: []string{"pins, firmware: how often memory is pinned and the firmware commanded while the lock is held. " +
-		"same file, another file: what a second thread does meanwhile that makes the same call."}}
 	chart := &Chart{Title: "Locks of one call", Y: "locks"}
 	for i := range inFlights {
 		f := &inFlights[i]
@@ -84,9 +80,13 @@ func asyncExperiment(o Options) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", f.name, err)
 		}
+		table := Table{Title: "Locks of " + f.name, Columns: []Column{
+			{"taken", "taken"}, {"pins", "pins"}, {"firmware", "firmware"},
+			{"same_file", "same file"}, {"other_file", "another file"}, {"guards", "what it guards"},
+		}}
 		shared, file, device := 0, 0, 0
 		for _, u := range uses {
-			table.add(f.name+": "+u.name, u.times, u.pins, u.firmware, whether(u.sameFile), whether(u.otherFile), guards[u.name])
+			table.add(u.name, u.times, u.pins, u.firmware, whether(u.sameFile), whether(u.otherFile), guards[u.name])
 			switch {
 			case u.otherFile:
 				device++
@@ -96,13 +96,16 @@ func asyncExperiment(o Options) (*Report, error) {
 				shared++
 			}
 		}
+		r.Counts = append(r.Counts, table)
 		chart.Categories = append(chart.Categories, f.name)
 		chart.add("shared: nobody waits", float64(shared))
 		chart.add("of one file", float64(file))
 		chart.add("of the device or more", float64(device))
 	}
-	r.Counts, r.CountsChart = []Table{table}, chart
+	r.CountsChart = chart
 	r.Found = []string{
+		"taken, pins, firmware: how often the lock is taken, and memory pinned and the firmware commanded while it is held. " +
+			"same file, another file: what a second thread does meanwhile that makes the same call.",
 		"Calls on one file are not serialised: what all of them hold, they share. A call that only asks takes no other lock.",
 		"Calls that make or destroy objects meet at locks of the file: for a handle and a place in a list, for a moment; and " +
 			"mlx5 pins the page of a doorbell record under db_page_mutex, which is the file's too.",
@@ -124,8 +127,8 @@ func whether(waits bool) string {
 
 // guards says what each lock is about.
 var guards = map[string]string{
-	"disassociate_srcu": "the device against its removal; readers share it",
-	"hw_destroy_rwsem":  "the file's objects against the end of all; held shared",
+	"disassociate_srcu": "the device against its removal; shared",
+	"hw_destroy_rwsem":  "the file's objects against the end of all; shared",
 	"xa_lock":           "the file's handles",
 	"uobjects_lock":     "the file's list of objects",
 	"ev_queue.lock":     "the events of a channel or of the file",
@@ -186,8 +189,12 @@ func (f *inFlight) locks(m *machine, otherFD int) ([]lockUse, error) {
 // threadCounts are how many calls are in flight.
 var threadCounts = []int{1, 2, 4, 8}
 
-// pulse is how long the threads run in one round.
-const pulse = 500 * time.Microsecond
+// pulse is how long the threads run in one round: long beside what it takes to
+// start them. pulseRounds is how many rounds of the others one of these stands for.
+const (
+	pulse       = 20 * time.Millisecond
+	pulseRounds = 12
+)
 
 // crowd are threads that make calls at once.
 type crowd struct {
@@ -242,6 +249,7 @@ func (c *crowd) round() error {
 	errs := make([]error, len(c.threads))
 	start := time.Now()
 	for i, t := range c.threads {
+		took[i] = make([]time.Duration, 0, pulse/time.Microsecond)
 		wg.Go(func() {
 			for at := time.Now(); ; {
 				if errs[i] = c.runs[i](t); errs[i] != nil {
@@ -296,7 +304,7 @@ func (r *Report) timeAsync(m *machine, rounds int) error {
 			}
 		}
 	}
-	for round := range rounds {
+	for round := range max(1, rounds/pulseRounds) {
 		for i := range crowds {
 			if err := crowds[(i+round)%len(crowds)].round(); err != nil {
 				return err

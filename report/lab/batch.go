@@ -21,11 +21,21 @@ type phase struct {
 	after func() // what the program does with the answers; may be nil
 }
 
-// workloads are those of the experiment: n calls of each kind.
+// workloads are those of the experiment: n calls of each kind. The first needs
+// nothing but the kernel's memory, the others firmware commands too.
 func workloads(m *machine, n int) ([]workload, error) {
+	pd, err := m.ctx.AllocPD()
+	if err != nil {
+		return nil, err
+	}
 	var out []workload
-	for _, f := range []func(*machine, int) (workload, error){queries, queues, regions} {
-		w, err := f(m, n)
+	for _, f := range []func() (workload, error){
+		func() (workload, error) { return asking("INFO_HANDLES", n, m.infoHandles) },
+		func() (workload, error) { return asking("QUERY_PORT", n, m.queryPort) },
+		func() (workload, error) { return queues(m, n) },
+		func() (workload, error) { return regions(m, n, pd.Handle) },
+	} {
+		w, err := f()
 		if err != nil {
 			return nil, err
 		}
@@ -46,9 +56,10 @@ func each(n int, f func() (*request, error)) ([]*request, error) {
 	return rs, nil
 }
 
-func queries(m *machine, n int) (workload, error) {
-	calls, err := each(n, m.queryPort)
-	return workload{"QUERY_PORT", []phase{{calls: calls}}}, err
+// asking is a workload of calls that change nothing.
+func asking(name string, n int, f func() (*request, error)) (workload, error) {
+	calls, err := each(n, f)
+	return workload{name, []phase{{calls: calls}}}, err
 }
 
 func queues(m *machine, n int) (workload, error) {
@@ -65,14 +76,10 @@ func queues(m *machine, n int) (workload, error) {
 	return workload{"CQ CREATE, CQ DESTROY", []phase{{create, handOver}, {calls: destroy}}}, err
 }
 
-func regions(m *machine, n int) (workload, error) {
-	pd, err := m.ctx.AllocPD()
-	if err != nil {
-		return workload{}, err
-	}
+func regions(m *machine, n int, pd uint32) (workload, error) {
 	var answers []copyuser.Addr
 	reg, err := each(n, func() (*request, error) {
-		r, at, err := m.regMR(pd.Handle)
+		r, at, err := m.regMR(pd)
 		answers = append(answers, at)
 		return r, err
 	})
@@ -220,10 +227,11 @@ func batchWays(m *machine, n int) ([]way, error) {
 }
 
 // batchLong says what the experiment does.
-const batchLong = `Batch makes the same calls one by one and in batches: QUERY_PORT; CQ CREATE and
-CQ DESTROY; REG_MR (by INVOKE_WRITE) and MR DESTROY. Linux has no ioctl that
-makes several calls. The model has one for this experiment alone: an array of
-headers, each of which is answered on its own.`
+const batchLong = `Batch makes the same calls one by one and in batches: INFO_HANDLES, which asks
+the kernel only; QUERY_PORT; CQ CREATE and CQ DESTROY; REG_MR (by INVOKE_WRITE)
+and MR DESTROY. Linux has no ioctl that makes several calls. The model has one
+for this experiment alone: an array of headers, each of which is answered on its
+own.`
 
 func batchExperiment(o Options) (*Report, error) {
 	m, err := boot(kernel.ExperimentalBatch)
@@ -256,7 +264,7 @@ func (r *Report) countBatches(m *machine, ways []way) error {
 		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
 		{"allocs", "allocations"}, {"firmware", "firmware"},
 	}}
-	chart := &Chart{Title: "What one QUERY_PORT takes, alone and in batches", Y: "for one call"}
+	chart := &Chart{Title: "What one " + ways[0].workload.name + " takes, alone and in batches", Y: "for one call"}
 	for i := range ways {
 		w := &ways[i]
 		run := func(t *thread) error { return w.run(t, m.fd) }

@@ -19,6 +19,20 @@ func (m *machine) queryPort() (*request, error) {
 		number(spec.UVERBS_ATTR_QUERY_PORT_PORT_NUM, 8, 1), resp)
 }
 
+// infoHandles asks for the handles of the file's protection domains, one at most.
+func (m *machine) infoHandles() (*request, error) {
+	total, err := m.output(spec.UVERBS_ATTR_INFO_TOTAL_HANDLES, 4)
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.output(spec.UVERBS_ATTR_INFO_HANDLES_LIST, 4)
+	if err != nil {
+		return nil, err
+	}
+	return m.request(spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INFO_HANDLES,
+		number(spec.UVERBS_ATTR_INFO_OBJECT_ID, 8, spec.UVERBS_OBJECT_PD), total, list)
+}
+
 // Where the attributes of a call that makes a queue stand.
 const (
 	cqRespAttr   = 4

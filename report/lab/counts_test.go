@@ -17,21 +17,27 @@ const (
 	attrSize = 16
 )
 
-// counts plays an experiment without times and returns its table: by the name of
-// the row and the key of the column.
+// counts plays an experiment without times and returns its rows, by the name of
+// the row, behind that of its table if there are several, and the key of the
+// column.
 func counts(t *testing.T, name string, n int) map[string]map[string]any {
 	t.Helper()
 	i := slices.IndexFunc(Experiments, func(e Experiment) bool { return e.Name == name })
 	r, err := Experiments[i].Run(Options{N: n, CountsOnly: true})
 	require.NoError(t, err)
 	require.Empty(t, r.Times)
-	require.Len(t, r.Counts, 1)
 	rows := map[string]map[string]any{}
-	for _, row := range r.Counts[0].Rows {
-		require.NotContains(t, rows, row.Name)
-		rows[row.Name] = map[string]any{}
-		for i, c := range r.Counts[0].Columns {
-			rows[row.Name][c.Key] = row.Values[i]
+	for _, table := range r.Counts {
+		for _, row := range table.Rows {
+			name := row.Name
+			if len(r.Counts) > 1 {
+				name = table.Title + ": " + name
+			}
+			require.NotContains(t, rows, name)
+			rows[name] = map[string]any{}
+			for i, c := range table.Columns {
+				rows[name][c.Key] = row.Values[i]
+			}
 		}
 	}
 	return rows
@@ -59,6 +65,10 @@ func (c call) counts() (copiesIn, bytesIn, copiesOut, bytesOut int) {
 
 // The calls of the experiments.
 var (
+	// INFO_HANDLES: which type is inline. The list of one handle, 4 bytes, and how
+	// many there are, of which the user has room for 4 of 8 bytes; each by
+	// uverbs_copy_to, with its flag of 2 bytes by uverbs_set_output.
+	infoHandlesCall = call{attrs: 3, out: []int{4, 2, 4, 2}}
 	// QUERY_PORT: the port number is inline. The answer of 48 bytes by
 	// uverbs_copy_to_struct_or_zero, whose length is the attribute's, so that
 	// nothing is cleared, and the flag of 2 bytes by uverbs_set_output.
@@ -81,6 +91,7 @@ func TestBatchCounts(t *testing.T) {
 	const n = 6
 	rows := counts(t, "batch", n)
 	for name, calls := range map[string][]call{
+		"INFO_HANDLES":          {infoHandlesCall},
 		"QUERY_PORT":            {queryPortCall},
 		"CQ CREATE, CQ DESTROY": {createCQCall, destroyCQCall},
 		"REG_MR, MR DESTROY":    {regMRCall, deregMRCall},
@@ -110,11 +121,13 @@ func TestBatchCounts(t *testing.T) {
 	}
 	// Firmware commands: two for the port (its speed and its state), one to make
 	// and one to destroy a queue or a key.
+	require.Equal(t, 0, rows["INFO_HANDLES, an ioctl each"]["firmware"])
 	require.Equal(t, 2*n, rows["QUERY_PORT, an ioctl each"]["firmware"])
 	require.Equal(t, 2*n, rows["CQ CREATE, CQ DESTROY, an ioctl each"]["firmware"])
 	require.Equal(t, 2*n, rows["REG_MR, MR DESTROY, an ioctl each"]["firmware"])
 	// Memory of QUERY_PORT: the bundle is on the stack.
 	require.Equal(t, 0, rows["QUERY_PORT, an ioctl each"]["allocs"])
+	require.Equal(t, 0, rows["INFO_HANDLES, an ioctl each"]["allocs"])
 	// Of a queue: the bundle, too large for the stack; the object, struct ib_cq,
 	// struct ib_umem of its memory, and the command. All records lie in one page,
 	// which takes a struct mlx5_ib_user_db_page and an umem of its own.
@@ -129,7 +142,7 @@ func TestReuseCounts(t *testing.T) {
 	rows := counts(t, "reuse", n)
 	qIn, qBytesIn, qOut, qBytesOut := queryPortCall.counts()
 	for _, way := range wayNames {
-		row := rows["QUERY_PORT, "+way]
+		row := rows["Counts, of 5 QUERY_PORT: "+way]
 		require.Equal(t, []any{n, n * qIn, n * qBytesIn, n * qOut, n * qBytesOut, 0},
 			[]any{row["crossings"], row["copies_in"], row["bytes_in"], row["copies_out"], row["bytes_out"], row["allocs"]}, way)
 	}
@@ -139,15 +152,15 @@ func TestReuseCounts(t *testing.T) {
 	const request, answer = hdrSize + 2*attrSize, 48
 	// The library stores what the answer's room holds and the buffer, and loads
 	// both; whoever knows what is in the buffer stores what has to change.
-	require.Equal(t, []any{2 * n, n * (answer + request), 2 * n, n * (request + answer)}, users(rows["QUERY_PORT, by the library"]))
-	require.Equal(t, []any{n, n * request, n, n * answer}, users(rows["QUERY_PORT, built anew"]))
-	require.Equal(t, []any{n, n * 2, n, n * answer}, users(rows["QUERY_PORT, used again, put right"]))
-	require.Equal(t, []any{0, 0, n, n * answer}, users(rows["QUERY_PORT, used again"]))
+	require.Equal(t, []any{2 * n, n * (answer + request), 2 * n, n * (request + answer)}, users(rows["Counts, of 5 QUERY_PORT: by the library"]))
+	require.Equal(t, []any{n, n * request, n, n * answer}, users(rows["Counts, of 5 QUERY_PORT: built anew"]))
+	require.Equal(t, []any{n, n * 2, n, n * answer}, users(rows["Counts, of 5 QUERY_PORT: used again, put right"]))
+	require.Equal(t, []any{0, 0, n, n * answer}, users(rows["Counts, of 5 QUERY_PORT: used again"]))
 
 	cIn, cBytesIn, cOut, cBytesOut := createCQCall.counts()
 	dIn, dBytesIn, dOut, dBytesOut := destroyCQCall.counts()
 	for _, way := range wayNames {
-		row := rows["CQ CREATE, CQ DESTROY, "+way]
+		row := rows["Counts, of 5 CQ CREATE and CQ DESTROY: "+way]
 		bytesIn := n * (cBytesIn + dBytesIn)
 		if way == "by the library" {
 			bytesIn += n * attrSize // EVENT_FD
@@ -157,8 +170,8 @@ func TestReuseCounts(t *testing.T) {
 	}
 	// The handle of 8 bytes goes from one request to the other; put right are
 	// three flags of 2 bytes.
-	require.Equal(t, []any{n, n * 8, n, n * 8}, users(rows["CQ CREATE, CQ DESTROY, used again"]))
-	require.Equal(t, []any{4 * n, n * (8 + 3*2), n, n * 8}, users(rows["CQ CREATE, CQ DESTROY, used again, put right"]))
+	require.Equal(t, []any{n, n * 8, n, n * 8}, users(rows["Counts, of 5 CQ CREATE and CQ DESTROY: used again"]))
+	require.Equal(t, []any{4 * n, n * (8 + 3*2), n, n * 8}, users(rows["Counts, of 5 CQ CREATE and CQ DESTROY: used again, put right"]))
 }
 
 // TestReusedBufferKeepsWhatItSaid: a buffer that is used again and not put right
@@ -189,14 +202,14 @@ func TestTrimCounts(t *testing.T) {
 	rows := counts(t, "trim", n)
 	in, bytesIn, out, bytesOut := createCQCall.counts()
 	for name, want := range map[string]struct{ attrs, unknown int }{
-		"needed":                                   {7, 0},
-		"needed, none flagged mandatory":           {7, 0},
-		"needed and FLAGS":                         {8, 0},
-		"needed and EVENT_FD":                      {8, 0},
-		"needed and COMP_CHANNEL":                  {8, 0},
-		"needed and the driver's UAR_INDEX":        {8, 0},
-		"all":                                      {11, 0},
-		"all, and 4 that the kernel does not know": {15, 4},
+		"needed":                  {7, 0},
+		"needed, none mandatory":  {7, 0},
+		"needed and FLAGS":        {8, 0},
+		"needed and EVENT_FD":     {8, 0},
+		"needed and COMP_CHANNEL": {8, 0},
+		"needed and UAR_INDEX":    {8, 0},
+		"all":                     {11, 0},
+		"all and 4 unknown":       {15, 4},
 	} {
 		row := rows[name]
 		require.NotNil(t, row, name)
@@ -207,7 +220,7 @@ func TestTrimCounts(t *testing.T) {
 			[]any{row["copies_in"], row["bytes_in"], row["copies_out"], row["bytes_out"]}, name)
 		require.Equal(t, rows["needed"]["allocs"], row["allocs"], name)
 	}
-	require.Equal(t, rows["needed"], rows["needed, none flagged mandatory"])
+	require.Equal(t, rows["needed"], rows["needed, none mandatory"])
 }
 
 // TestAsyncLocks: who waits for whom, as the kernel's source has it.
@@ -222,7 +235,7 @@ func TestAsyncLocks(t *testing.T) {
 	waits := map[string][]any{both: {"waits", "waits"}, mine: {"waits", "goes on"}, nobody: {"goes on", "goes on"}}
 	seen := map[string]int{}
 	for name, row := range rows {
-		call, lock, ok := strings.Cut(name, ": ")
+		call, lock, ok := strings.Cut(strings.TrimPrefix(name, "Locks of "), ": ")
 		require.True(t, ok)
 		seen[call]++
 		require.Contains(t, scope, lock)
@@ -241,9 +254,9 @@ func TestAsyncLocks(t *testing.T) {
 		}
 		firmware, pins := 0, 0
 		switch name {
-		case "REG_MR: slow_path_mutex":
+		case "Locks of REG_MR: slow_path_mutex":
 			firmware = 1
-		case "CQ CREATE: db_page_mutex":
+		case "Locks of CQ CREATE: db_page_mutex":
 			pins = 1
 		}
 		require.Equal(t, []any{firmware, pins}, []any{row["firmware"], row["pins"]}, name)

@@ -48,13 +48,13 @@ func (m *machine) trimVariants() ([]variantOf, error) {
 	}
 	return []variantOf{
 		{"needed", needed},
-		{"needed, none flagged mandatory", optional},
+		{"needed, none mandatory", optional},
 		{"needed and FLAGS", with(flags)},
 		{"needed and EVENT_FD", with(event)},
 		{"needed and COMP_CHANNEL", with(comp)},
-		{"needed and the driver's UAR_INDEX", with(uar)},
+		{"needed and UAR_INDEX", with(uar)},
 		{"all", all},
-		{fmt.Sprintf("all, and %d that the kernel does not know", unknownAttrs), unknown},
+		{fmt.Sprintf("all and %d unknown", unknownAttrs), unknown},
 	}, nil
 }
 
@@ -111,10 +111,10 @@ func trimExperiment(o Options) (*Report, error) {
 
 func (r *Report) countTrim(m *machine, variants []variantOf, queues []*queue, n int) error {
 	table := Table{Title: fmt.Sprintf("Counts, of %d CQ CREATE", n), Columns: []Column{
-		{"attrs", "attributes"}, {"slots", "by an index"}, {"lookups", "tree walks"},
+		{"attrs", "attributes"}, {"slots", "indexed"}, {"lookups", "walks"},
 		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
-		{"allocs", "allocations"}, {"locks", "locks"}, {"refs", "references"},
-	}}
+		{"allocs", "allocations"}, {"locks", "locks"}, {"refs", "refs"},
+	}, Notes: []string{"indexed: found in the tree's node that the method is in. walks: through the tree from its root."}}
 	chart := &Chart{Title: "What one CQ CREATE takes", Y: "for one call"}
 	for i, q := range queues {
 		if err := q.both(&thread{Task: m.p.MainTask()}); err != nil { // what is made once and kept

@@ -77,7 +77,15 @@ func blankOrLabel(s string) bool {
 	return t == "" || s != t && !strings.ContainsAny(s, `"(=`) || strings.HasSuffix(t, ":")
 }
 
-var hexToken = regexp.MustCompile(`^(0[xX])?[0-9a-fA-F]+$`)
+var onlyDigits = regexp.MustCompile(`^[0-9a-fA-F]+$`)
+
+// cut takes 0x from digits; false if what is left is no digits.
+func cut(token string) (digits string, prefixed, ok bool) {
+	if len(token) > 2 && token[0] == '0' && token[1]|0x20 == 'x' {
+		token, prefixed = token[2:], true
+	}
+	return token, prefixed, onlyDigits.MatchString(token)
+}
 
 // offsetFirst takes the offset from a line without a colon: its first digits
 // are as many as no byte or word has, or as those behind it do not have.
@@ -85,7 +93,7 @@ func (p *parser) offsetFirst(s string) (offset, rest string, at int) {
 	trimmed := strings.TrimLeft(s, " \t")
 	at = len(s) - len(trimmed)
 	first, rest, _ := strings.Cut(trimmed, " ")
-	if len(first) < 5 || len(first) > 16 || !hexToken.MatchString(first) || strings.HasPrefix(first, "0x") {
+	if len(first) < 5 || len(first) > 16 || !onlyDigits.MatchString(first) {
 		return "", "", 0
 	}
 	at += len(first) + 1
@@ -99,14 +107,20 @@ func (p *parser) offsetFirst(s string) (offset, rest string, at int) {
 		}
 		return "", "", 0
 	}
-	size := len(groups[0])
-	if size == len(first) || size%2 != 0 && size != 6 || len(first)%2 == 0 && len(first) != 8 && len(first) != 6 && len(first) != 12 {
+	if size := len(groups[0]); size == len(first) || size%2 != 0 && size != 6 || !isOffset(len(first), size, strings.HasPrefix(rest, " ")) {
 		return "", "", 0
 	}
 	if _, err := hex.DecodeString(first + strings.Repeat("0", len(first)%2)); err != nil {
 		return "", "", 0
 	}
 	return first, rest, at
+}
+
+// isOffset says whether digits that many begin a line whose groups have that
+// many: as od and hexdump print offsets, or any in front of single bytes and two
+// blanks.
+func isOffset(digits, group int, two bool) bool {
+	return digits%2 != 0 || digits == 6 || digits == 8 || digits == 12 || two && group == 2
 }
 
 // lastOffset is the row before this line, or before the * before it, if it has
@@ -141,19 +155,21 @@ func (p *parser) bytes(r row, s string, column, gap int) error {
 			end = len(rest)
 		}
 		token := rest[:end]
-		if wide && !(blanks == 2 && gap == len(r.groups) && len(token) == 2 && hexToken.MatchString(token)) ||
+		if wide && !(blanks == 2 && gap == len(r.groups) && len(token) == 2 && onlyDigits.MatchString(token)) ||
 			rest[0] == '|' || rest[0] == '>' {
 			break
 		}
-		digits, prefixed := strings.CutPrefix(token, "0x")
+		digits, prefixed, ok := cut(token)
 		at := column + i + blanks + 1
 		switch {
-		case !hexToken.MatchString(token):
+		case !ok:
 			return failed(p.n, at, "%s is not a byte in hexadecimal", show(token))
 		case len(digits) == 6 && !prefixed && r.base == 0:
 			return failed(p.n, at, "6 digits: words in octal cannot be read, use od -tx1")
-		case len(digits)%2 != 0 || len(digits) > 16 && prefixed:
-			return failed(p.n, at, "%s has %d digits: a byte has 2, a word 4, 8 or 16", show(token), len(digits))
+		case len(digits)%2 != 0:
+			return failed(p.n, at, "%s has an odd number of digits: a byte has two", show(token))
+		case len(digits) > 16 && prefixed:
+			return failed(p.n, at, "%s has %d digits: the largest word has 16", show(token), len(digits))
 		case prefixed:
 			r.words = yes
 		}

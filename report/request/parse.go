@@ -56,7 +56,7 @@ const plainSeparators = " \t,;{}[]()'\"|"
 // plainLine says whether a line has nothing but digits.
 func plainLine(s string) bool {
 	for _, t := range strings.Fields(s) {
-		if !hexToken.MatchString(strings.Trim(t, ",")) {
+		if _, _, ok := cut(strings.Trim(t, ",")); !ok {
 			return false
 		}
 	}
@@ -104,18 +104,15 @@ func (p *parser) token(r *row, token string, column int) error {
 	if strings.HasPrefix(token, `\x`) {
 		return p.escapes(r, token, column)
 	}
-	digits, prefixed := strings.CutPrefix(strings.Replace(token, "0X", "0x", 1), "0x")
-	if prefixed {
-		digits = strings.TrimRight(digits, "uUlL")
-	}
-	if !hexToken.MatchString(digits) || strings.HasPrefix(digits, "0x") {
+	digits, prefixed, ok := cut(strings.TrimRight(token, "uUlL"))
+	if !ok || !prefixed && len(digits) < len(token) {
 		return failed(p.n, column, "%s is neither hexadecimal digits nor a line of hexdump, xxd, od, gdb or strace", show(token))
 	}
 	if prefixed && len(digits) == 1 {
 		digits = "0" + digits
 	}
 	if len(digits)%2 != 0 {
-		return failed(p.n, column, "%s has %d digits: a byte has 2", show(token), len(digits))
+		return failed(p.n, column, "%s has an odd number of digits: a byte has two", show(token))
 	}
 	if prefixed && (len(digits) == 4 || len(digits) == 8 || len(digits) == 16) {
 		digits = reversed(digits)
@@ -136,7 +133,7 @@ func reversed(digits string) string {
 // escapes takes bytes that are written as \x28\x00.
 func (p *parser) escapes(r *row, token string, column int) error {
 	for i := 0; i < len(token); i += 4 {
-		if i+4 > len(token) || token[i] != '\\' || token[i+1] != 'x' || !hexToken.MatchString(token[i+2:i+4]) {
+		if i+4 > len(token) || token[i] != '\\' || token[i+1] != 'x' || !onlyDigits.MatchString(token[i+2:i+4]) {
 			return failed(p.n, column+i, "%s is not \\x and two digits", show(token[i:]))
 		}
 		r.groups = append(r.groups, token[i+2:i+4])
@@ -170,15 +167,16 @@ func (p *parser) finish() (*Request, error) {
 			return nil, err
 		}
 	}
-	if !q.Addressed && p.rows[0].offset != "" && len(memory) > 1 && memory[1].Addr < firstAddress {
-		return nil, failed(0, 0, "the dump lacks the bytes from %#x to %#x", first.end(), memory[1].Addr)
-	}
 	if q.Memory, err = join(memory); err != nil {
 		return nil, err
 	}
 	for i := range q.Memory {
-		if m := &q.Memory[i]; m.Addr <= q.At && q.At < m.end() {
+		m := &q.Memory[i]
+		switch {
+		case m.Addr <= q.At && q.At < m.end():
 			q.Bytes = m.Bytes[q.At-m.Addr:]
+		case !q.Addressed && m.Addr < firstAddress:
+			return nil, failed(0, 0, "the dump lacks the bytes between %#x and %#x", min(q.At, m.Addr), max(q.At, m.Addr))
 		}
 	}
 	if p.call != nil && p.call.cut && p.call.count >= 0 && len(q.Bytes) >= p.call.count {

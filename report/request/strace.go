@@ -24,7 +24,8 @@ type call struct {
 var (
 	systemCall = regexp.MustCompile(`^(?:\[pid +\d+\] |\d+ +)?(?:[\d:.]+ +)?(?:\(\+[^)]*\) *)?([a-z_][a-z0-9_]*)\(`)
 	ioctlBegin = regexp.MustCompile(`(?:^|[^a-z0-9_])(ioctl|write)\((?:0x)?(\d+)(<[^"]*?>)?, `)
-	marker     = regexp.MustCompile(`(?:^|[ \]])(?:\+\+\+|---) `)
+	marker     = regexp.MustCompile(`^(?:\[pid +\d+\] |\d+ +)?(?:[\d:.]+ +)?(?:\+\+\+|---) `)
+	dumpBegin  = regexp.MustCompile(`^\s*(?:0x)?[0-9a-fA-F]{5,16}(?: <[^>]*>)?:?\s+(?:0x)?[0-9a-fA-F]{2,}\s|\|`)
 	isVerbs    = regexp.MustCompile(`^(?:RDMA_VERBS_IOCTL|0x[cC]0181[bB]01(?: /\* [\w |]+ \*/)?|_IOC\((?:_IOC_READ\|_IOC_WRITE|_IOC_WRITE\|_IOC_READ), 0x1b, (?:0x)?0*1, 0x18\)|_IOWR\(0x1b, (?:0x)?0*1, [^)]*\)), `)
 	returns    = regexp.MustCompile(`\)\s*= (?:(-?\d+)(?: (E[A-Z0-9]+))?)`)
 	pointer    = regexp.MustCompile(`^0x([0-9a-fA-F]{1,16})`)
@@ -35,6 +36,9 @@ var (
 // passed over.
 func (p *parser) strace(s string) (bool, error) {
 	m := ioctlBegin.FindStringSubmatchIndex(s)
+	if m != nil && dumpBegin.MatchString(s[:m[2]]) {
+		return false, nil // the bytes of a dump may spell anything
+	}
 	if m == nil {
 		if systemCall.MatchString(s) || marker.MatchString(s) {
 			p.skip("line %d is not an ioctl or a write", p.n)
@@ -89,7 +93,7 @@ func (p *parser) ioctl(c *call, s string, at int) (bool, error) {
 	case pointer.MatchString(s[at:]):
 		c.arg, _ = strconv.ParseUint(pointer.FindStringSubmatch(s[at:])[1], 16, 64)
 	case strings.HasPrefix(s[at:], "NULL"):
-		return true, failed(p.n, at+1, "the request lies at NULL: the answer is EFAULT, of the rule header/fault")
+		return true, failed(p.n, at+1, "the request lies at NULL: the answer is EFAULT")
 	default:
 		return true, failed(p.n, at+1, "neither an address nor a string: what uverbsim run --strace prints is decoded already")
 	}
@@ -132,6 +136,9 @@ func (p *parser) write(c *call, s string, at int, path string) (bool, error) {
 
 // found keeps the one call that the request is of.
 func (p *parser) found(c *call) error {
+	if c.arg > 0 && c.arg < firstAddress {
+		return failed(p.n, 0, "the request lies at %#x, where no program has memory: the answer is EFAULT", c.arg)
+	}
 	if p.call != nil {
 		return failed(p.n, 0, "a second request, after that of line %d: decode takes one", p.call.line)
 	}
@@ -159,7 +166,7 @@ func (p *parser) text(s string, at int) (b []byte, n int, err error) {
 		i++
 		switch {
 		case s[i] == 'x':
-			if i+2 >= len(s) || !hexToken.MatchString(s[i+1:i+3]) {
+			if i+2 >= len(s) || !onlyDigits.MatchString(s[i+1:i+3]) {
 				return nil, 0, failed(p.n, i, "\\x without two digits")
 			}
 			b = append(b, decodeHex(s[i+1:i+3])...)

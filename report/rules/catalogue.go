@@ -100,10 +100,37 @@ func AreaOf(id string) string {
 	return area
 }
 
-// Select returns the entries whose ids begin with one of the prefixes, all if
-// there is no prefix. An argument that is an id stands for that rule alone. The
-// error names the first argument that no id begins with, and the ids that are
-// most like it.
+// Totals say of some rules how many there are.
+type Totals struct {
+	All    int
+	Shown  int            // by recorded cases
+	Met    int            // those and others that a program could meet: see Kind
+	ByKind map[string]int // of the reasons
+}
+
+// Count counts rules.
+func Count(es []*Entry) Totals {
+	t := Totals{All: len(es), ByKind: map[string]int{}}
+	for _, e := range es {
+		switch {
+		case e.Count > 0:
+			t.Shown++
+			t.Met++
+		case e.Reason != nil:
+			t.ByKind[e.Reason.Kind]++
+			if kind(e.Reason.Kind).Met {
+				t.Met++
+			}
+		}
+	}
+	return t
+}
+
+// Select returns the entries that the arguments stand for, all if there is no
+// argument. An argument that is an id stands for that rule alone; any other for
+// the rules whose ids begin with it, and if there are none, for those of the
+// kernel function of that name. The error names the first argument that stands
+// for no rule, and the ids that are most like it.
 func (c *Catalogue) Select(args []string) ([]*Entry, error) {
 	if len(args) == 0 {
 		return c.All(), nil
@@ -125,7 +152,17 @@ func (c *Catalogue) find(arg string) []*Entry {
 	if e := c.byID[arg]; e != nil {
 		return []*Entry{e}
 	}
-	return slices.DeleteFunc(c.All(), func(e *Entry) bool { return arg == "" || !strings.HasPrefix(e.ID, arg) })
+	if arg == "" {
+		return nil
+	}
+	if es := c.where(func(e *Entry) bool { return strings.HasPrefix(e.ID, arg) }); len(es) > 0 {
+		return es
+	}
+	return c.where(func(e *Entry) bool { return e.Func == arg })
+}
+
+func (c *Catalogue) where(is func(*Entry) bool) []*Entry {
+	return slices.DeleteFunc(c.All(), func(e *Entry) bool { return !is(e) })
 }
 
 // Group are entries under one heading.

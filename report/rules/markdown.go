@@ -45,40 +45,30 @@ func pageTemplate(c *Catalogue) *template.Template {
 // Markdown prints the page of all rules: docs/rules.md.
 func Markdown(w io.Writer, c *Catalogue) error {
 	out := bufio.NewWriter(w)
-	all := c.All()
-	shown, met := 0, 0
-	for _, e := range all {
-		if e.Count > 0 {
-			shown++
-		}
-		if e.Count > 0 || e.Reason != nil && kind(e.Reason.Kind).Met {
-			met++
-		}
-	}
 	if err := pageTemplate(c).Execute(out, nil); err != nil {
 		return err
 	}
+	whatIsShown(out, Count(c.entries))
+	contents(out, c)
+	sections(out, c.entries)
+	return out.Flush()
+}
+
+// whatIsShown prints how many rules cases show, and the kinds of reasons why
+// others are not shown.
+func whatIsShown(out *bufio.Writer, n Totals) {
 	fmt.Fprintf(out, `
 ## What is shown
 
 The catalogue has %d rules. A program could meet %d of them on the devices that cases were recorded on, and
-recorded cases show %d of these. Each of the others has a reason instead, of one of these kinds:
+recorded cases show %d of these. A rule that no case shows has a reason, of one of these kinds:
 
 | kind | when the rule can be met | rules |
 |---|---|---|
-`, len(all), met, shown)
+`, n.All, n.Met, n.Shown)
 	for _, k := range kinds {
-		n := 0
-		for _, e := range all {
-			if e.Reason != nil && e.Reason.Kind == k.Name {
-				n++
-			}
-		}
-		fmt.Fprintf(out, "| %s | %s | %d |\n", k.Name, k.Means, n)
+		fmt.Fprintf(out, "| %s | %s | %d |\n", k.Name, k.Means, n.ByKind[k.Name])
 	}
-	contents(out, c)
-	sections(out, all)
-	return out.Flush()
 }
 
 // Sections prints the page's sections of some rules.

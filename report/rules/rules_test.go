@@ -151,6 +151,7 @@ func TestSelect(t *testing.T) {
 		{[]string{"header/"}, []string{"header/driver-id", "header/fault", "header/length", "header/reserved"}},
 		{[]string{"port", "gid/empty"}, []string{"gid/empty", "port/invalid"}},
 		{[]string{"gid", "gid/empty"}, []string{"gid-table/too-small", "gid/empty", "gid/index"}},
+		{[]string{"ib_uverbs_ioctl"}, []string{"cmd/unknown", "header/fault", "header/length", "header/reserved"}},
 	} {
 		es, err := c.Select(test.args)
 		require.NoError(t, err)
@@ -190,6 +191,13 @@ func TestWithErrno(t *testing.T) {
 	}
 	_, err := WithErrno(Recorded().All(), "EINVALID")
 	require.ErrorContains(t, err, "there is no rule with the errno EINVALID: the nearest are EINVAL")
+}
+
+func TestCount(t *testing.T) {
+	shown, unshown := two(t)
+	format := &Entry{Rule: unshown.Rule, Reason: &Reason{"format", "So it is."}}
+	require.Equal(t, Totals{All: 3, Shown: 1, Met: 2, ByKind: map[string]int{"never": 1, "format": 1}},
+		Count([]*Entry{shown, unshown, format}))
 }
 
 func TestGroups(t *testing.T) {

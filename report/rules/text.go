@@ -32,13 +32,7 @@ func Table(w io.Writer, gs []Group) error {
 
 // Sum prints how many the entries are and how many of them are shown.
 func Sum(w io.Writer, es []*Entry) error {
-	shown := 0
-	for _, e := range es {
-		if e.Count > 0 {
-			shown++
-		}
-	}
-	_, err := fmt.Fprintf(w, "\n%s, %d of them shown by recorded cases\n", plural(len(es), "rule"), shown)
+	_, err := fmt.Fprintf(w, "\n%s, %d of them shown by recorded cases\n", plural(len(es), "rule"), Count(es).Shown)
 	return err
 }
 

@@ -10,10 +10,10 @@ import (
 	"uverbsim/spec"
 )
 
-// TestEnumsOfEachKernel compares the enums with the headers of each kernel, as
-// far as they are of the UAPI.
+// TestEnumsOfEachKernel compares the enums with the headers of each kernel whose
+// headers were read, as far as they are of the UAPI.
 func TestEnumsOfEachKernel(t *testing.T) {
-	for _, k := range spec.Kernels() {
+	for _, k := range []*spec.Kernel{spec.Linux6_1, spec.Linux6_12} {
 		b, err := os.ReadFile("../../spec/testdata/constants-" + k.Name + ".json")
 		require.NoError(t, err)
 		var headers map[string]map[string]uint64

@@ -347,6 +347,9 @@ func (p *printer) structs(names []string) {
 			p.row(fmt.Sprintf("%5d", m.Offset), ctype(m), m.Name, is)
 			names = append(names, m.Type)
 		}
+		for _, union := range []string{"rdma", "atomic", "ud"} {
+			names = append(names, name+"."+union)
+		}
 		for _, t := range s.Tails {
 			is := "how many: " + t.Count
 			if t.Is != nil {

@@ -1,7 +1,7 @@
 package syzlang
 
 // known are the methods and commands that sys/linux/dev_infiniband_rdma.txt of
-// github.com/google/syzkaller describes, as of its revision knownAt, by the
+// github.com/google/syzkaller describes, as of its revision 1e72964b0111, by the
 // kernel's names.
 var known = map[string]bool{
 	"UVERBS_METHOD_COUNTERS_CREATE":  true,

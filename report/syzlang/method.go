@@ -18,12 +18,21 @@ func (g *generator) method(o *schema.Object, m *schema.Method) []string {
 			mandatory = append(mandatory, f)
 		}
 	}
-	call := "uverbs_" + strings.TrimPrefix(m.Name, "UVERBS_METHOD_")
+	call := callName(m.Name)
 	calls := []string{g.command(o, m, call, mandatory)}
 	if len(all) > len(mandatory) {
 		calls = append(calls, g.command(o, m, call+"_all", all))
 	}
 	return calls
+}
+
+// callName is a call's name: "uverbs_CQ_CREATE", "uverbs_MLX5_CREATE_FLOW".
+func callName(method string) string {
+	driver, short, _ := strings.Cut(method, "_METHOD_")
+	if driver == "UVERBS" {
+		return "uverbs_" + short
+	}
+	return "uverbs_" + strings.TrimSuffix(driver, "_IB") + "_" + short
 }
 
 type field struct{ name, typ string }

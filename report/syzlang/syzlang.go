@@ -56,38 +56,55 @@ type generator struct {
 	used    map[string]bool   // resources that are used
 }
 
-// print prints all that was collected.
+// print prints all that was collected, in sections with an empty line between.
 func (g *generator) print(w io.Writer, calls []string) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "# For sys/linux of syzkaller, beside dev_infiniband_rdma.txt, whose resources this uses.\n")
-	fmt.Fprintf(out, "# %s on %s.\n\n", g.doc.Driver.Name, g.doc.Kernel.Name)
-	for _, h := range g.includes() {
-		fmt.Fprintf(out, "include <%s>\n", h)
-	}
-	fmt.Fprintln(out)
-	for _, object := range slices.Sorted(maps.Keys(g.made)) {
-		if name := g.made[object]; g.used[name] {
-			fmt.Fprintf(out, "resource %s[%s]\n", name, base(name))
+	fmt.Fprintf(out, "# %s on %s.\n", g.doc.Driver.Name, g.doc.Kernel.Name)
+	section := func(separator string, parts []string) {
+		if len(parts) > 0 {
+			fmt.Fprintf(out, "\n%s\n", strings.Join(parts, separator))
 		}
 	}
-	fmt.Fprintln(out)
-	body := strings.Join(slices.Concat(calls, slices.Collect(maps.Values(g.structs))), "\n")
+	section("\n", g.includes())
+	section("\n", g.resourceLines())
+	structs := sortedValues(g.structs)
+	body := strings.Join(slices.Concat(calls, structs), "\n")
+	var used []string
 	for _, t := range templates {
 		if strings.Contains(body, t.name+"[") {
-			fmt.Fprintf(out, "%s\n\n", t.text)
+			used = append(used, t.text)
 		}
 	}
+	section("\n\n", used)
+	var flags []string
 	for _, name := range slices.Sorted(maps.Keys(g.flags)) {
-		fmt.Fprintf(out, "%s = %s\n", name, g.flags[name])
+		flags = append(flags, name+" = "+g.flags[name])
 	}
-	fmt.Fprintln(out)
-	for _, name := range slices.Sorted(maps.Keys(g.structs)) {
-		fmt.Fprintf(out, "%s\n\n", g.structs[name])
-	}
-	for _, c := range calls {
-		fmt.Fprintln(out, c)
-	}
+	section("\n", flags)
+	section("\n\n", structs)
+	section("\n", calls)
 	return out.Flush()
+}
+
+func sortedValues(m map[string]string) []string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		list = append(list, m[name])
+	}
+	return list
+}
+
+// resourceLines declare the resources that are used and that syzkaller's file
+// does not have.
+func (g *generator) resourceLines() []string {
+	var list []string
+	for _, object := range slices.Sorted(maps.Keys(g.made)) {
+		if name := g.made[object]; g.used[name] {
+			list = append(list, "resource "+name+"["+base(name)+"]")
+		}
+	}
+	return list
 }
 
 // base is what a resource is made of.
@@ -104,11 +121,15 @@ func (g *generator) includes() []string {
 		"rdma/ib_verbs.h", "rdma/rdma_user_ioctl.h", "uapi/rdma/ib_user_ioctl_cmds.h", "uapi/rdma/ib_user_ioctl_verbs.h",
 		"uapi/rdma/ib_user_verbs.h",
 	}
-	return append(list, map[string][]string{
+	list = append(list, map[string][]string{
 		"mlx5":    {"rdma/mlx5-abi.h", "uapi/rdma/mlx5_user_ioctl_cmds.h", "uapi/rdma/mlx5_user_ioctl_verbs.h"},
 		"efa":     {"uapi/rdma/efa-abi.h"},
 		"bnxt_re": {"uapi/rdma/bnxt_re-abi.h"},
 	}[g.doc.Driver.Name]...)
+	for i, h := range list {
+		list[i] = "include <" + h + ">"
+	}
+	return list
 }
 
 // resources finds out which objects the calls make that syzkaller's file has no

@@ -40,6 +40,9 @@ var _ trace.Timer = timed{}
 // Now implements trace.Timer.
 func (t timed) Now() time.Duration { return t.clock() }
 
+// Wants implements trace.Filter, as the printer says.
+func (d deferred) Wants(k trace.Kind, inlined bool) bool { return d.recorder.Wants(k, inlined) }
+
 func (d deferred) Event(t *trace.Task, e *trace.Event) { d.recorder.Event(t, e) }
 
 func (d deferred) Events(t *trace.Task, events []trace.Event) { d.recorder.Events(t, events) }

@@ -1,16 +1,21 @@
 package tracecase_test
 
 import (
+	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/casefile"
+	"uverbsim/report/chrome"
 	"uverbsim/report/funcgraph"
+	"uverbsim/report/sequence"
 	"uverbsim/report/tracecase"
 	"uverbsim/rule"
 	"uverbsim/spec"
@@ -123,8 +128,100 @@ type fullDisk struct{}
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
 func TestErrIsKept(t *testing.T) {
-	for _, p := range []tracecase.Printer{tracecase.Text(fullDisk{}, funcgraph.Options{}), tracecase.JSON(fullDisk{})} {
+	for _, p := range []tracecase.Printer{
+		tracecase.Text(fullDisk{}, funcgraph.Options{}),
+		tracecase.JSON(fullDisk{}),
+		tracecase.Chrome(fullDisk{}, chrome.Options{}),
+		tracecase.Deferred(tracecase.JSON(fullDisk{}), nil),
+		tracecase.Only(tracecase.JSON(fullDisk{}), 0),
+	} {
 		play(p)
 		require.ErrorIs(t, p.Err(), errFull)
+		require.ErrorIs(t, p.Close(), errFull)
 	}
+	p := tracecase.Sequence(fullDisk{}, sequence.Options{})
+	play(p)
+	require.ErrorIs(t, p.Close(), errFull)
+}
+
+// TestDeferred: what is printed later is the same.
+func TestDeferred(t *testing.T) {
+	for name, printer := range map[string]func(io.Writer) tracecase.BatchPrinter{
+		"text":   func(w io.Writer) tracecase.BatchPrinter { return tracecase.Text(w, funcgraph.Options{Notes: true}) },
+		"json":   tracecase.JSON,
+		"chrome": func(w io.Writer) tracecase.BatchPrinter { return tracecase.Chrome(w, chrome.Options{}) },
+	} {
+		var now, later strings.Builder
+		p := printer(&now)
+		play(p)
+		play(p)
+		require.NoError(t, p.Close())
+		d := tracecase.Deferred(printer(&later), nil)
+		play(d)
+		play(d)
+		require.NoError(t, d.Close())
+		require.Equal(t, now.String(), later.String(), name)
+	}
+}
+
+// TestDeferredClock: events have the time at which they happened.
+func TestDeferredClock(t *testing.T) {
+	now := time.Duration(0)
+	clock := func() time.Duration { now += time.Microsecond; return now }
+	var b strings.Builder
+	p := tracecase.Deferred(tracecase.Chrome(&b, chrome.Options{Clock: clock}), clock)
+	play(p)
+	require.NoError(t, p.Close())
+	var enter, leave float64
+	for _, line := range strings.Split(b.String(), "\n") {
+		var e struct {
+			Ph, Name string
+			Tid      int
+			Ts       float64
+		}
+		if json.Unmarshal([]byte(strings.TrimSuffix(line, ",")), &e) != nil || e.Tid != 1 {
+			continue
+		}
+		if e.Name == "ib_uverbs_open" {
+			enter = e.Ts
+		} else if e.Ph == "E" && leave == 0 {
+			leave = e.Ts
+		}
+	}
+	require.Positive(t, enter)
+	require.Equal(t, enter+1, leave, "nothing looked at the clock in between")
+}
+
+func TestOnly(t *testing.T) {
+	var b strings.Builder
+	play(tracecase.Only(tracecase.Text(&b, funcgraph.Options{}), 1))
+	require.NotContains(t, b.String(), "ib_uverbs_open")
+	require.Contains(t, b.String(), "# step 1: ioctl f UVERBS_METHOD_CQ_CREATE\nib_uverbs_ioctl [ib_uverbs]();\n#   = -1 EINVAL")
+	require.NotContains(t, b.String(), "ib_uverbs_close")
+	require.NotContains(t, b.String(), "what is still open")
+}
+
+func TestSequence(t *testing.T) {
+	var b strings.Builder
+	p := tracecase.Sequence(&b, sequence.Options{})
+	trace.NewTask(1, p).Note(trace.Handle, "fd", 0, 1, 0) // before the first step
+	play(p)
+	require.Empty(t, b.String())
+	require.NoError(t, p.Close())
+	for _, want := range []string{"<title>cq/create-twice</title>", "step 0: open f", "24 bytes from 0x1000", ">= 3<", "= -1 EINVAL: attr/duplicate"} {
+		require.Contains(t, b.String(), want)
+	}
+	require.NotContains(t, b.String(), "number 0 taken")
+}
+
+func TestChrome(t *testing.T) {
+	var b strings.Builder
+	p := tracecase.Chrome(&b, chrome.Options{})
+	play(p)
+	require.NoError(t, p.Close())
+	var events []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(b.String()), &events))
+	require.Contains(t, b.String(), `"name":"step 1: ioctl f UVERBS_METHOD_CQ_CREATE"`)
+	require.Contains(t, b.String(), `"args":{"answer":"= -1 EINVAL: attr/duplicate,`)
+	require.Contains(t, b.String(), `"args":{"name":"case cq/create-twice"}`)
 }

@@ -99,8 +99,8 @@ func hunks(text string) ([]hunk, error) {
 				return nil, fmt.Errorf("the line %q begins with none of blank, +, - and @@", line)
 			}
 		}
-		if h.old == h.new || h.old == "" {
-			return nil, fmt.Errorf("a place that changes nothing, or that is nowhere:\n%s", part)
+		if h.old == h.new || h.old == "" || h.new == "" {
+			return nil, fmt.Errorf("a place that changes nothing, or of which nothing stays or comes:\n%s", part)
 		}
 		hs = append(hs, h)
 	}

@@ -58,7 +58,8 @@ func TestEditRefuses(t *testing.T) {
 		" c\n+d\n":       "0 times",
 		" a\n+d\n":       "2 times",
 		" b\n":           "changes nothing",
-		"+b\n":           "nowhere",
+		"+b\n":           "nothing stays",
+		"-b\n":           "nothing stays",
 		" a\n+d\n@@\n\n": "changes nothing",
 		"b\n+c\n":        "begins with none of",
 	} {
