@@ -20,7 +20,10 @@ type WriteID struct {
 // Definitions are a list of struct uapi_definition: the declarations, which
 // are data of package spec, with the functions that belong to them.
 type Definitions struct {
-	Spec []spec.Definition
+	// Module is the kernel module that declares them, by which the names of
+	// its handlers begin (UVERBS_MODULE_NAME); empty is ib_uverbs.
+	Module string
+	Spec   []spec.Definition
 
 	// Types says how objects are made and destroyed, by object id.
 	Types map[uint16]*uobject.TypeAttrs

@@ -187,7 +187,7 @@ func (b *Bundle) setAttrs(t *trace.Task) error {
 }
 
 func (b *Bundle) runHandler(handler Handler) error {
-	defer b.Trace().Enter(trace.Uverbs, b.priv.method.symbol).Leave()
+	defer b.Trace().Enter(b.priv.method.module, b.priv.method.symbol).Leave()
 	return handler(b)
 }
 

@@ -8,6 +8,7 @@ import (
 	"uverbsim/radixtree"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 	"uverbsim/uobject"
 )
 
@@ -52,7 +53,8 @@ type IoctlMethod struct {
 	DriverMethod bool   // the handler is the driver's, and goes with it
 
 	handler  atomic.Pointer[Handler]
-	symbol   string // the handler's name in a trace
+	module   string // the handler's module and name in a trace
+	symbol   string
 	disabled bool
 }
 
@@ -71,7 +73,7 @@ type WriteMethod struct {
 
 // Run calls the command's handler.
 func (m *WriteMethod) Run(b *Bundle) error {
-	defer b.Trace().Enter(moduleUverbs, m.symbol).Leave()
+	defer b.Trace().Enter(trace.Uverbs, m.symbol).Leave()
 	return m.handler(b)
 }
 

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"cmp"
 	"strings"
 
 	"uverbsim/core"
@@ -9,8 +10,6 @@ import (
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
-
-const moduleUverbs = trace.Uverbs
 
 // merge adds a list of definitions to the tree, in its order. It models
 // uapi_merge_def.
@@ -101,11 +100,12 @@ func (api *API) mergeMethod(defs *Definitions, o *spec.Object, m *spec.Method, i
 		return badDefinition("%s: method %s is declared twice", o.Name, m.Name)
 	}
 	if elm == nil {
-		method := &IoctlMethod{Name: m.Name, symbol: "ib_uverbs_handler_" + m.Name}
+		module := cmp.Or(defs.Module, trace.Uverbs)
+		method := &IoctlMethod{Name: m.Name, module: module, symbol: module + "_handler_" + m.Name}
 		handler := defs.Methods[MethodID{o.ID, m.ID}]
 		switch {
 		case m.Destroy:
-			handler, method.symbol = destroyDefHandler, "uverbs_destroy_def_handler"
+			handler, method.module, method.symbol = destroyDefHandler, trace.Uverbs, "uverbs_destroy_def_handler"
 		case handler == nil:
 			return badDefinition("%s: method %s has no handler", o.Name, m.Name)
 		}

@@ -26,7 +26,7 @@ var (
 		"The driver's part of the request cannot be read.",
 		"Pass the address of readable memory in UHW_IN."})
 	MLX5CQUserFlags = add(Rule{"mlx5-cq/flags", syscall.EINVAL, "create_cq_user", mlx5CQ,
-		"Flags of struct mlx5_ib_create_cq has bits above the third.",
+		"Flags of struct mlx5_ib_create_cq have bits above the third.",
 		"Pass MLX5_IB_CREATE_CQ_FLAGS_CQE_128B_PAD, _UAR_PAGE_INDEX and _REAL_TIME_TS at most."})
 	MLX5CQShape = add(Rule{"mlx5-cq/cqe-size", syscall.EINVAL, "create_cq_user", mlx5CQ,
 		"The field cqe_size is neither 64 nor 128, or a reserved field is not zero.",

@@ -18,38 +18,38 @@ var (
 	MLX5DevxNoWhitelistUID = add(Rule{"mlx5-devx/no-whitelist-uid", syscall.EOPNOTSUPP, "devx_get_uid", mlx5Devx,
 		"The context is no DEVX user, and the driver could make none for the commands that everyone may send.",
 		"Make the context with MLX5_IB_ALLOC_UCTX_DEVX."})
-	MLX5DevxNotGeneral = add(Rule{"mlx5-devx/not-general", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OTHER", mlx5Devx,
+	MLX5DevxNotGeneral = add(Rule{"mlx5-devx/not-general", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER", mlx5Devx,
 		"The command is none of the few queries that need no object.",
 		"Send commands that make, change or query an object by the methods of MLX5_IB_OBJECT_DEVX_OBJ."})
 
-	MLX5DevxCreateTunnel = add(Rule{"mlx5-devx/create-tunnel", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
+	MLX5DevxCreateTunnel = add(Rule{"mlx5-devx/create-tunnel", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
 		"The command is meant for another function: bytes 4 and 5 name a tunnel.",
 		"Clear bytes 4 and 5 of the command."})
-	MLX5DevxNotCreate = add(Rule{"mlx5-devx/not-create", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
+	MLX5DevxNotCreate = add(Rule{"mlx5-devx/not-create", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
 		"The command makes no object, or more than one.",
 		"Send a command that makes one object."})
-	MLX5DevxCreateNoMemory = add(Rule{"mlx5-devx/create-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
+	MLX5DevxCreateNoMemory = add(Rule{"mlx5-devx/create-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE", mlx5Devx,
 		"There was no memory for the object.",
 		"Free memory and call again."})
 	MLX5DevxMkeySize = add(Rule{"mlx5-devx/mkey-size", syscall.EINVAL, "devx_handle_mkey_create", mlx5Devx,
 		"CREATE_MKEY is shorter than 80 bytes, where its context ends.",
 		"Send the whole struct create_mkey_in."})
-	MLX5DevxModifyTunnel = add(Rule{"mlx5-devx/modify-tunnel", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
+	MLX5DevxModifyTunnel = add(Rule{"mlx5-devx/modify-tunnel", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
 		"The command is meant for another function: bytes 4 and 5 name a tunnel.",
 		"Clear bytes 4 and 5 of the command."})
-	MLX5DevxNotModify = add(Rule{"mlx5-devx/not-modify", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
+	MLX5DevxNotModify = add(Rule{"mlx5-devx/not-modify", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
 		"The command changes no object.",
 		"Send a command that modifies an object."})
-	MLX5DevxModifyObject = add(Rule{"mlx5-devx/modify-object", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
+	MLX5DevxModifyObject = add(Rule{"mlx5-devx/modify-object", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY", mlx5Devx,
 		"The command names another object than the handle does.",
 		"Put the number of the handle's object into the command."})
-	MLX5DevxQueryTunnel = add(Rule{"mlx5-devx/query-tunnel", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
+	MLX5DevxQueryTunnel = add(Rule{"mlx5-devx/query-tunnel", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
 		"The command is meant for another function: bytes 4 and 5 name a tunnel.",
 		"Clear bytes 4 and 5 of the command."})
-	MLX5DevxNotQuery = add(Rule{"mlx5-devx/not-query", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
+	MLX5DevxNotQuery = add(Rule{"mlx5-devx/not-query", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
 		"The command queries no object.",
 		"Send a command that queries an object."})
-	MLX5DevxQueryObject = add(Rule{"mlx5-devx/query-object", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
+	MLX5DevxQueryObject = add(Rule{"mlx5-devx/query-object", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY", mlx5Devx,
 		"The command names another object than the handle does.",
 		"Put the number of the handle's object into the command."})
 	MLX5BfregIndex = add(Rule{"mlx5-bfreg/index", syscall.EINVAL, "bfregn_to_uar_index", "drivers/infiniband/hw/mlx5/qp.c",
@@ -59,19 +59,19 @@ var (
 
 // Queries that are answered later.
 var (
-	MLX5DevxAsyncTunnel = add(Rule{"mlx5-devx/async-tunnel", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
+	MLX5DevxAsyncTunnel = add(Rule{"mlx5-devx/async-tunnel", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
 		"The command is meant for another function: bytes 4 and 5 name a tunnel.",
 		"Clear bytes 4 and 5 of the command."})
-	MLX5DevxAsyncNotQuery = add(Rule{"mlx5-devx/async-not-query", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
+	MLX5DevxAsyncNotQuery = add(Rule{"mlx5-devx/async-not-query", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
 		"The command queries no object.",
 		"Send a command that queries an object."})
-	MLX5DevxAsyncObject = add(Rule{"mlx5-devx/async-object", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
+	MLX5DevxAsyncObject = add(Rule{"mlx5-devx/async-object", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
 		"The command names another object than the handle does.",
 		"Put the number of the handle's object into the command."})
-	MLX5DevxAsyncBacklog = add(Rule{"mlx5-devx/async-backlog", syscall.EAGAIN, "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
+	MLX5DevxAsyncBacklog = add(Rule{"mlx5-devx/async-backlog", syscall.EAGAIN, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
 		"More than a MiB of answers would wait to be read.",
 		"Read answers from the descriptor first."})
-	MLX5DevxAsyncNoMemory = add(Rule{"mlx5-devx/async-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
+	MLX5DevxAsyncNoMemory = add(Rule{"mlx5-devx/async-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY", mlx5Devx,
 		"There was no memory for the answer.",
 		"Free memory and call again."})
 	MLX5DevxCmdReadAgain = add(Rule{"mlx5-devx/cmd-read-again", syscall.EAGAIN, "devx_async_cmd_event_read", mlx5Devx,
@@ -90,19 +90,19 @@ var (
 
 // Events of objects and of the device.
 var (
-	MLX5DevxSubscribeNoUID = add(Rule{"mlx5-devx/subscribe-no-uid", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
+	MLX5DevxSubscribeNoUID = add(Rule{"mlx5-devx/subscribe-no-uid", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
 		"The context is no DEVX user.",
 		"Make the context with MLX5_IB_ALLOC_UCTX_DEVX."})
-	MLX5DevxSubscribeCookie = add(Rule{"mlx5-devx/subscribe-cookie", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
+	MLX5DevxSubscribeCookie = add(Rule{"mlx5-devx/subscribe-cookie", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
 		"A cookie was given for events that only signal an eventfd.",
 		"Pass either FD_NUM or COOKIE."})
-	MLX5DevxSubscribeCount = add(Rule{"mlx5-devx/subscribe-count", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
+	MLX5DevxSubscribeCount = add(Rule{"mlx5-devx/subscribe-count", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
 		"More than 16 event types are listed.",
 		"Subscribe to 16 event types at a time."})
-	MLX5DevxSubscribeType = add(Rule{"mlx5-devx/subscribe-type", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
+	MLX5DevxSubscribeType = add(Rule{"mlx5-devx/subscribe-type", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
 		"The device tells users of no such event, or of it only with an object, or only without.",
 		"Subscribe to events of the masks in the device's capabilities: affiliated ones with an object, the others without."})
-	MLX5DevxSubscribeNoMemory = add(Rule{"mlx5-devx/subscribe-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
+	MLX5DevxSubscribeNoMemory = add(Rule{"mlx5-devx/subscribe-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_SUBSCRIBE_EVENT", mlx5Devx,
 		"There was no memory for a subscription.",
 		"Free memory and call again."})
 	EventfdBad = add(Rule{"eventfd/bad", syscall.EBADF, "eventfd_fget", eventfdC,
@@ -130,10 +130,10 @@ var (
 
 // Memory that commands name by a number.
 var (
-	MLX5DevxUmemNoUID = add(Rule{"mlx5-devx/umem-no-uid", syscall.EINVAL, "MLX5_IB_METHOD_DEVX_UMEM_REG", mlx5Devx,
+	MLX5DevxUmemNoUID = add(Rule{"mlx5-devx/umem-no-uid", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_UMEM_REG", mlx5Devx,
 		"The context is no DEVX user.",
 		"Make the context with MLX5_IB_ALLOC_UCTX_DEVX."})
-	MLX5DevxUmemNoMemory = add(Rule{"mlx5-devx/umem-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_DEVX_UMEM_REG", mlx5Devx,
+	MLX5DevxUmemNoMemory = add(Rule{"mlx5-devx/umem-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_UMEM_REG", mlx5Devx,
 		"There was no memory for the object.",
 		"Free memory and call again."})
 	MLX5DevxUmemPageSize = add(Rule{"mlx5-devx/umem-page-size", syscall.EINVAL, "devx_umem_reg_cmd_alloc", mlx5Devx,

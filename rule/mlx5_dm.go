@@ -49,16 +49,16 @@ var (
 	MLX5DMICMFull = add(Rule{"mlx5-dm/icm-full", syscall.ENOMEM, "mlx5_dm_sw_icm_alloc", mlx5CoreDM,
 		"The device has not that much free memory of the type in one piece.",
 		"Free memory of the device, or ask for less."})
-	MLX5DMQueryType = add(Rule{"mlx5-dm/query-type", syscall.EOPNOTSUPP, "MLX5_IB_METHOD_DM_QUERY", mlx5DM,
+	MLX5DMQueryType = add(Rule{"mlx5-dm/query-type", syscall.EOPNOTSUPP, "mlx5_ib_handler_MLX5_IB_METHOD_DM_QUERY", mlx5DM,
 		"The memory cannot be mapped, so that there is nothing to say of it.",
 		"Query memory of MLX5_IB_UAPI_DM_TYPE_MEMIC."})
-	MLX5DMOpRange = add(Rule{"mlx5-dm/op-range", syscall.EOPNOTSUPP, "MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
+	MLX5DMOpRange = add(Rule{"mlx5-dm/op-range", syscall.EOPNOTSUPP, "mlx5_ib_handler_MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
 		"The operation is above 31.",
 		"Pass an operation that the device has."})
-	MLX5DMOp = add(Rule{"mlx5-dm/op", syscall.EOPNOTSUPP, "MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
+	MLX5DMOp = add(Rule{"mlx5-dm/op", syscall.EOPNOTSUPP, "mlx5_ib_handler_MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
 		"The device has no such operation on its memory (capability memic_operations).",
 		"Pass an operation that the device has."})
-	MLX5DMOpNoMemory = add(Rule{"mlx5-dm/op-no-memory", syscall.ENOENT, "MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
+	MLX5DMOpNoMemory = add(Rule{"mlx5-dm/op-no-memory", syscall.ENOENT, "mlx5_ib_handler_MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
 		"There was no memory for the operation's address; the errno is left over from the search for an old one.",
 		"Free memory and call again."})
 	MLX5DMMRAccess = add(Rule{"mlx5-dm/mr-access", syscall.EINVAL, "mlx5_ib_reg_dm_mr", mlx5MR,

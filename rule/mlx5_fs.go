@@ -14,25 +14,25 @@ var (
 	MLX5FlowTableType = add(Rule{"mlx5-flow/table-type", syscall.EINVAL, "mlx5_ib_ft_type_to_namespace", mlx5FS,
 		"The driver knows no such type of flow tables.",
 		"Pass one of MLX5_IB_UAPI_FLOW_TABLE_TYPE_…."})
-	MLX5MatcherNoMemory = add(Rule{"mlx5-flow/matcher-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_FLOW_MATCHER_CREATE", mlx5FS,
+	MLX5MatcherNoMemory = add(Rule{"mlx5-flow/matcher-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_FLOW_MATCHER_CREATE", mlx5FS,
 		"There was no memory for the matcher.",
 		"Free memory and call again."})
 	MLX5MatcherBoth = add(Rule{"mlx5-flow/matcher-type-and-flags", syscall.EINVAL, "mlx5_ib_matcher_ns", mlx5FS,
 		"Both the type of flow tables and flow flags were given.",
 		"Pass the type alone."})
-	MLX5MatcherFDB = add(Rule{"mlx5-flow/matcher-fdb", syscall.EINVAL, "MLX5_IB_METHOD_FLOW_MATCHER_CREATE", mlx5FS,
+	MLX5MatcherFDB = add(Rule{"mlx5-flow/matcher-fdb", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_FLOW_MATCHER_CREATE", mlx5FS,
 		"The device's switch is not in the mode in which users may steer in it.",
 		"Put the switch into switchdev mode, or steer in a NIC's tables."})
 	MLX5MatcherBusy = add(Rule{"mlx5-flow/matcher-busy", syscall.EBUSY, "flow_matcher_cleanup", mlx5FS,
 		"Flows use the matcher.",
 		"Destroy the flows first."})
-	MLX5FlowPrivilege = add(Rule{"mlx5-flow/privilege", syscall.EPERM, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+	MLX5FlowPrivilege = add(Rule{"mlx5-flow/privilege", syscall.EPERM, "mlx5_ib_handler_MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
 		"The caller lacks CAP_NET_RAW.",
 		"Run the program with that capability."})
-	MLX5AnchorPrivilege = add(Rule{"mlx5-flow/anchor-privilege", syscall.EPERM, "MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
+	MLX5AnchorPrivilege = add(Rule{"mlx5-flow/anchor-privilege", syscall.EPERM, "mlx5_ib_handler_MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
 		"The caller lacks CAP_NET_RAW.",
 		"Run the program with that capability."})
-	MLX5AnchorNoMemory = add(Rule{"mlx5-flow/anchor-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
+	MLX5AnchorNoMemory = add(Rule{"mlx5-flow/anchor-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_STEERING_ANCHOR_CREATE", mlx5FS,
 		"There was no memory for the anchor.",
 		"Free memory and call again."})
 	MLX5AnchorNoNamespace = add(Rule{"mlx5-flow/anchor-no-namespace", syscall.EOPNOTSUPP, "_get_flow_table", mlx5FS,
@@ -42,7 +42,7 @@ var (
 		"The priority is above 15.",
 		"Pass a priority between 0 and 15."})
 	MLX5ModHdrUnsupported = add(Rule{"mlx5-flow/modify-header-unsupported", syscall.EOPNOTSUPP,
-		"MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER", mlx5FS,
+		"mlx5_ib_handler_MLX5_IB_METHOD_FLOW_ACTION_CREATE_MODIFY_HEADER", mlx5FS,
 		"The device modifies no headers (capability max_modify_header_actions).",
 		"Steer without modifications."})
 	MLX5ModHdrTableType = add(Rule{"mlx5-flow/modify-header-table-type", syscall.EINVAL, "mlx5_ib_create_modify_header", mlx5FS,
@@ -58,11 +58,11 @@ var (
 		"There are more modifications than the device does at once (capability max_modify_header_actions).",
 		"Pass fewer actions of 8 bytes."})
 	MLX5ReformatUnsupported = add(Rule{"mlx5-flow/reformat-unsupported", syscall.EOPNOTSUPP,
-		"MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT", mlx5FS,
+		"mlx5_ib_handler_MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT", mlx5FS,
 		"Packets are not reformatted that way in flow tables of that type.",
 		"Take tunnels off in the tables for received packets, and put them on in those for sent ones."})
 	MLX5ReformatNoMemory = add(Rule{"mlx5-flow/reformat-no-memory", syscall.ENOMEM,
-		"MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT", mlx5FS,
+		"mlx5_ib_handler_MLX5_IB_METHOD_FLOW_ACTION_CREATE_PACKET_REFORMAT", mlx5FS,
 		"There was no memory for the action.",
 		"Free memory and call again."})
 	MLX5ReformatType = add(Rule{"mlx5-flow/reformat-type", syscall.EINVAL, "mlx5_ib_dv_to_prm_packet_reforamt_type", mlx5FS,
@@ -155,13 +155,13 @@ var (
 	MLX5FlowRawSendDest = add(Rule{"mlx5-flow/raw-send-destination", syscall.EINVAL, "get_dests", mlx5FS,
 		"Packets that are sent cannot go to a receiver.",
 		"Leave out the destination."})
-	MLX5FlowRawCounterOffsets = add(Rule{"mlx5-flow/raw-counter-offsets", syscall.EINVAL, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+	MLX5FlowRawCounterOffsets = add(Rule{"mlx5-flow/raw-counter-offsets", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
 		"There is not one offset for the one counter.",
 		"Pass one number of 4 bytes."})
-	MLX5FlowRawCounter = add(Rule{"mlx5-flow/raw-counter", syscall.EINVAL, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+	MLX5FlowRawCounter = add(Rule{"mlx5-flow/raw-counter", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
 		"The object is no flow counter, or it stands for fewer counters than the offset says.",
 		"Pass a flow counter, and an offset inside of its bulk."})
-	MLX5FlowRawTag = add(Rule{"mlx5-flow/raw-tag", syscall.EINVAL, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+	MLX5FlowRawTag = add(Rule{"mlx5-flow/raw-tag", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
 		"The tag has more than 24 bits.",
 		"Pass a smaller tag."})
 	MLX5FlowRawType = add(Rule{"mlx5-flow/raw-type", syscall.EOPNOTSUPP, "raw_fs_rule_add", mlx5FS,
@@ -170,7 +170,7 @@ var (
 	MLX5FlowRawPriority = add(Rule{"mlx5-flow/raw-priority", syscall.ENOMEM, "raw_fs_rule_add", mlx5FS,
 		"The matcher's priority is above 15.",
 		"Make a matcher with a priority between 0 and 15."})
-	MLX5FlowRawNoMemory = add(Rule{"mlx5-flow/raw-no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
+	MLX5FlowRawNoMemory = add(Rule{"mlx5-flow/raw-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_CREATE_FLOW", mlx5FS,
 		"There was no memory for the flow.",
 		"Free memory and call again."})
 	MLX5FlowTableSize = add(Rule{"mlx5-flow/table-size", syscall.ENOSPC, "mlx5_cmd_create_flow_table", mlx5FSCmd,

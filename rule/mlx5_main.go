@@ -81,10 +81,10 @@ var (
 		"The offset's command is unknown, and no object of this context gave the offset out.",
 		"Map the offset that an allocation returned, on the same descriptor, while the object lives."})
 
-	MLX5UARType = add(Rule{"mlx5-uar/type", syscall.EOPNOTSUPP, "UVERBS_HANDLER(MLX5_IB_METHOD_UAR_OBJ_ALLOC)", mlx5Main,
+	MLX5UARType = add(Rule{"mlx5-uar/type", syscall.EOPNOTSUPP, "mlx5_ib_handler_MLX5_IB_METHOD_UAR_OBJ_ALLOC", mlx5Main,
 		"The type of the UAR is neither BF (0) nor NC (1).",
 		"Pass MLX5_IB_UAPI_UAR_ALLOC_TYPE_BF or MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC."})
-	MLX5UARNoWC = add(Rule{"mlx5-uar/no-write-combining", syscall.EOPNOTSUPP, "UVERBS_HANDLER(MLX5_IB_METHOD_UAR_OBJ_ALLOC)", mlx5Main,
+	MLX5UARNoWC = add(Rule{"mlx5-uar/no-write-combining", syscall.EOPNOTSUPP, "mlx5_ib_handler_MLX5_IB_METHOD_UAR_OBJ_ALLOC", mlx5Main,
 		"A UAR with BlueFlame was asked for and the device, or the machine, cannot do write combining.",
 		"Pass MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC."})
 	MLX5UARNoMemory = add(Rule{"mlx5-uar/no-memory", syscall.ENOMEM, "alloc_uar_entry", mlx5Main,
@@ -125,16 +125,16 @@ const mlx5StdTypes = "drivers/infiniband/hw/mlx5/std_types.c"
 
 // The refusals of std_types.c of mlx5_ib.
 var (
-	MLX5QueryPortFault = add(Rule{"mlx5-query-port/port-fault", syscall.EFAULT, "UVERBS_HANDLER(MLX5_IB_METHOD_QUERY_PORT)", mlx5StdTypes,
+	MLX5QueryPortFault = add(Rule{"mlx5-query-port/port-fault", syscall.EFAULT, "mlx5_ib_handler_MLX5_IB_METHOD_QUERY_PORT", mlx5StdTypes,
 		"The port's number cannot be read.",
 		"Pass the number in the attribute itself."})
-	MLX5QueryPortPort = add(Rule{"mlx5-query-port/port", syscall.EINVAL, "UVERBS_HANDLER(MLX5_IB_METHOD_QUERY_PORT)", mlx5StdTypes,
+	MLX5QueryPortPort = add(Rule{"mlx5-query-port/port", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_QUERY_PORT", mlx5StdTypes,
 		"The device has no such port.",
 		"Use a port from 1 to the number that QUERY_DEVICE says."})
-	MLX5DataDirectNone = add(Rule{"mlx5-data-direct/none", syscall.ENODEV, "UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH)", mlx5StdTypes,
+	MLX5DataDirectNone = add(Rule{"mlx5-data-direct/none", syscall.ENODEV, "mlx5_ib_handler_MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH", mlx5StdTypes,
 		"The device has no function for direct access to the memory of other devices.",
 		"Do without it."})
-	MLX5DataDirectSpace = add(Rule{"mlx5-data-direct/space", syscall.ENOSPC, "UVERBS_HANDLER(MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH)", mlx5StdTypes,
+	MLX5DataDirectSpace = add(Rule{"mlx5-data-direct/space", syscall.ENOSPC, "mlx5_ib_handler_MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH", mlx5StdTypes,
 		"The path with its final zero is longer than the room for it.",
 		"Give more room."})
 )

@@ -9,10 +9,10 @@ const (
 
 // The refusals of qos.c of mlx5_ib and of rl.c of mlx5_core: packet pacing.
 var (
-	MLX5PPNoUID = add(Rule{"mlx5-pp/no-uid", syscall.EINVAL, "MLX5_IB_METHOD_PP_OBJ_ALLOC", mlx5QoS,
+	MLX5PPNoUID = add(Rule{"mlx5-pp/no-uid", syscall.EINVAL, "mlx5_ib_handler_MLX5_IB_METHOD_PP_OBJ_ALLOC", mlx5QoS,
 		"The context is no DEVX user.",
 		"Make the context with MLX5_IB_ALLOC_UCTX_DEVX."})
-	MLX5PPNoMemory = add(Rule{"mlx5-pp/no-memory", syscall.ENOMEM, "MLX5_IB_METHOD_PP_OBJ_ALLOC", mlx5QoS,
+	MLX5PPNoMemory = add(Rule{"mlx5-pp/no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_PP_OBJ_ALLOC", mlx5QoS,
 		"There was no memory for the object.",
 		"Free memory and call again."})
 	MLX5RLUnsupported = add(Rule{"mlx5-rl/unsupported", syscall.EOPNOTSUPP, "mlx5_rl_add_rate_raw", mlx5CoreRL,

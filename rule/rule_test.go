@@ -24,7 +24,7 @@ func TestCatalogue(t *testing.T) {
 			require.Same(t, r, Find(r.ID))
 			require.NotZero(t, r.Errno)
 			require.Contains(t, errnoNames, r.Errno)
-			require.NotEmpty(t, r.Func)
+			require.Regexp(t, `^[a-zA-Z_]\w*$`, r.Func)
 			require.Regexp(t, `^[a-z]+/[a-z0-9_/.-]+\.[ch]$`, r.File)
 			require.Regexp(t, sentence, r.Why)
 			require.Regexp(t, sentence, r.Do)

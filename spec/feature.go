@@ -196,7 +196,7 @@ var features = [...]FeatureInfo{
 		Headers:  []string{"MLX5_IB_ATTR_CREATE_CQ_UAR_INDEX", "UVERBS_ID_DRIVER_NS*"},
 	},
 	MLX5DataDirect: {
-		Name: "mlx5-data-direct", Since: "6.12", Func: "ib_uverbs_handler_MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH", File: mlx5StdC,
+		Name: "mlx5-data-direct", Since: "6.12", Func: "mlx5_ib_handler_MLX5_IB_METHOD_GET_DATA_DIRECT_SYSFS_PATH", File: mlx5StdC,
 		With:    "mlx5 can reach dma-bufs through a data-direct device.",
 		Without: "Neither the method that names that device is there nor the attribute of REG_DMABUF_MR that asks for it.",
 		Declares: []Declared{
@@ -221,7 +221,7 @@ var features = [...]FeatureInfo{
 		Headers: []string{"MLX5_IB_UAPI_DM_TYPE_ENCAP_SW_ICM"},
 	},
 	EFAQueryMR: {
-		Name: "efa-query-mr", Since: "6.12", Func: "ib_uverbs_handler_EFA_IB_METHOD_MR_QUERY", File: efaVerbs,
+		Name: "efa-query-mr", Since: "6.12", Func: "efa_ib_handler_EFA_IB_METHOD_MR_QUERY", File: efaVerbs,
 		With:     "efa has a method that tells through what an MR is reached, and flags for a QP's creation.",
 		Without:  "efa adds nothing to the core's methods.",
 		Declares: []Declared{{RDMA_DRIVER_EFA, UVERBS_OBJECT_MR, EFA_IB_METHOD_MR_QUERY, none}},

@@ -76,7 +76,7 @@ func userAddr(bytes, note string) Meaning {
 	return Meaning{Role: RoleUserAddr, Bytes: bytes, Note: note}
 }
 
-const doorbellPage = "the page that holds the doorbell record of 8 bytes"
+const doorbellRecord = "8, with the rest of their page"
 
 // meaningRows has the decisions, by what is meant; the members are written
 // "struct.member" without the word struct.
@@ -97,20 +97,20 @@ var meaningRows = []struct {
 	}},
 
 	// Addresses in the caller's memory.
-	{userAddr("length", "with IB_ACCESS_ON_DEMAND the pages are not pinned; start 0 and the longest length is all of the memory"),
+	{userAddr("length", "pinned, but with IB_ACCESS_ON_DEMAND"),
 		[]string{"ib_uverbs_reg_mr.start"}},
 	{userAddr("length", "if flags has IB_MR_REREG_TRANS"), []string{"ib_uverbs_rereg_mr.start"}},
-	{userAddr("roundup_pow_of_two(cqe + 1) * cqe_size", "pinned until the CQ is destroyed or resized"),
+	{userAddr("roundup_pow_of_two(cqe + 1) * cqe_size", "pinned"),
 		[]string{"mlx5_ib_create_cq.buf_addr", "mlx5_ib_resize_cq.buf_addr"}},
 	{userAddr("(rq_wqe_count << rq_wqe_shift) + (sq_wqe_count << 6)",
-		"pinned until the QP is destroyed; of a raw packet QP only the receive queue"),
+		"pinned; of a raw packet QP only the receive queue"),
 		[]string{"mlx5_ib_create_qp.buf_addr"}},
 	{userAddr("sq_wqe_count << 6", "of a raw packet QP; a DCT has its access key here, a number"),
 		[]string{"mlx5_ib_create_qp.sq_buf_addr"}},
-	{userAddr("roundup_pow_of_two(max_wr + 1) * max(32, roundup_pow_of_two(16 + 16 * max_sge))", "pinned until the SRQ is destroyed"),
+	{userAddr("roundup_pow_of_two(max_wr + 1) * max(32, roundup_pow_of_two(16 + 16 * max_sge))", "pinned"),
 		[]string{"mlx5_ib_create_srq.buf_addr"}},
-	{userAddr("rq_wqe_count << rq_wqe_shift", "pinned until the WQ is destroyed"), []string{"mlx5_ib_create_wq.buf_addr"}},
-	{userAddr(doorbellPage, "pinned; objects of one open file share the page"), []string{
+	{userAddr("rq_wqe_count << rq_wqe_shift", "pinned"), []string{"mlx5_ib_create_wq.buf_addr"}},
+	{userAddr(doorbellRecord, "pinned"), []string{
 		"mlx5_ib_create_cq.db_addr", "mlx5_ib_create_qp.db_addr", "mlx5_ib_create_srq.db_addr", "mlx5_ib_create_wq.db_addr",
 	}},
 	{userAddr("ncounters * 8: an array of struct mlx5_ib_flow_counters_desc", "read once"),

@@ -24,7 +24,7 @@ var corpusFiles = []string{
 	"linux-6.12-rules-mlx5", "linux-6.12-rules", "linux-6.12-rxe-fuzz", "linux-6.12-rxe-sweep", "linux-6.12-rxe", "linux-6.12-stub",
 }
 
-func corpusCases(t *testing.T, file string) []*casefile.Case {
+func corpusCasesOf(t testing.TB, file string) []*casefile.Case {
 	t.Helper()
 	name := filepath.Join("..", "..", "sim_test", "corpus", file+".jsonl")
 	f, err := os.Open(name)
@@ -73,7 +73,7 @@ func (p places) Symbol(string) (n uint64, isFD, ok bool)   { return 77, false, t
 func (p places) MapAddr(string) (uint64, bool)             { return 0x7f5400000000, true }
 
 // memoryOf is what the request of a step and the case's buffers hold.
-func memoryOf(t *testing.T, c *casefile.Case, s *casefile.Step) *request.Request {
+func memoryOf(t testing.TB, c *casefile.Case, s *casefile.Step) *request.Request {
 	t.Helper()
 	p := placesOf(c)
 	r := &request.Request{At: requestPlace, Addressed: true, Count: -1}
@@ -175,7 +175,7 @@ func printable(b []byte) string {
 func TestDecodeCorpusForms(t *testing.T) {
 	n := 0
 	for _, file := range corpusFiles {
-		for _, c := range corpusCases(t, file) {
+		for _, c := range corpusCasesOf(t, file) {
 			for i := range c.Steps {
 				s := &c.Steps[i]
 				switch a := s.Do.(type) {
@@ -297,7 +297,7 @@ func TestDecodeCorpusAnswers(t *testing.T) {
 	total := 0
 	for _, file := range corpusFiles {
 		t.Run(file, func(t *testing.T) {
-			for _, c := range corpusCases(t, file) {
+			for _, c := range corpusCasesOf(t, file) {
 				s, bare := onFreshContext(c)
 				if s == nil {
 					continue

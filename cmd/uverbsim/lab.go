@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -25,6 +26,10 @@ The counts are always the same; --counts prints them alone. The times are the
 model's: they differ from run to run, and have no change of the processor's mode
 in them. What that costs is measured by a real system call, and what is made up
 of both is called an estimate.`,
+		Example: `  uverbsim lab batch
+  uverbsim lab trim --counts
+  uverbsim lab async --json | jq .times
+  uverbsim lab reuse --counts --svg reuse.svg`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -71,7 +76,11 @@ func (fl *labFlags) run(out io.Writer, e *lab.Experiment) error {
 		return lab.SVG(out, r)
 	}
 	if fl.svg != "" {
-		if err := writeFile(fl.svg, func(w io.Writer) error { return lab.SVG(w, r) }); err != nil {
+		var plot bytes.Buffer
+		if err := lab.SVG(&plot, r); err != nil {
+			return err
+		}
+		if err := os.WriteFile(fl.svg, plot.Bytes(), 0o644); err != nil {
 			return err
 		}
 	}
@@ -79,20 +88,4 @@ func (fl *labFlags) run(out io.Writer, e *lab.Experiment) error {
 		return lab.JSON(out, r)
 	}
 	return lab.Text(out, r)
-}
-
-// writeFile makes a file, or leaves none.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return err
-	}
-	err = write(f)
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		os.Remove(name)
-	}
-	return err
 }

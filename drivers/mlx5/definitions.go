@@ -11,6 +11,7 @@ import (
 // drivers/infiniband/hw/mlx5/main.c.
 func (d *Device) definitions() kernel.Definitions {
 	defs := kernel.Definitions{
+		Module:      moduleIB,
 		Spec:        spec.MLX5(),
 		Types:       map[uint16]*uobject.TypeAttrs{},
 		Methods:     map[kernel.MethodID]kernel.Handler{},

@@ -1,7 +1,6 @@
 package lab
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -28,6 +27,11 @@ type inFlight struct {
 }
 
 func nothing(*thread) error { return nil }
+
+func infoReady(m *machine, fd int) (call, reset func(*thread) error, err error) {
+	q, err := m.infoHandles()
+	return func(t *thread) error { return t.ioctl(fd, q) }, nothing, err
+}
 
 func queryReady(m *machine, fd int) (call, reset func(*thread) error, err error) {
 	q, err := m.queryPort()
@@ -59,7 +63,7 @@ func destroyReady(m *machine, fd int) (call, reset func(*thread) error, err erro
 
 // inFlights are the calls whose locks are looked at.
 var inFlights = []inFlight{
-	{"QUERY_PORT", queryReady}, {"CQ CREATE", createReady}, {"CQ DESTROY", destroyReady},
+	{"INFO_HANDLES", infoReady}, {"QUERY_PORT", queryReady}, {"CQ CREATE", createReady}, {"CQ DESTROY", destroyReady},
 	{"REG_MR", regReady}, {"MR DESTROY", deregReady},
 }
 
@@ -106,7 +110,8 @@ func asyncExperiment(o Options) (*Report, error) {
 	r.Found = []string{
 		"taken, pins, firmware: how often the lock is taken, and memory pinned and the firmware commanded while it is held. " +
 			"same file, another file: what a second thread does meanwhile that makes the same call.",
-		"Calls on one file are not serialised: what all of them hold, they share. A call that only asks takes no other lock.",
+		"Calls on one file are not serialised: what all of them hold, they share. QUERY_PORT takes no other lock, INFO_HANDLES " +
+			"that of the list that it reads.",
 		"Calls that make or destroy objects meet at locks of the file: for a handle and a place in a list, for a moment; and " +
 			"mlx5 pins the page of a doorbell record under db_page_mutex, which is the file's too.",
 		"A file for each thread avoids these, and not the locks of the device and of the control groups. The one that is held " +
@@ -207,20 +212,23 @@ type crowd struct {
 	latencies []time.Duration
 }
 
-// newCrowd returns n threads that make and destroy queues, or ask for the port.
-func newCrowd(m *machine, kind string, n int, fds []int) (*crowd, error) {
-	files := "one file"
-	if len(fds) > 1 {
-		files = "a file each"
-	}
-	c := &crowd{name: fmt.Sprintf("%s, %s, %s", kind, threadsText(n), files), calls: 1}
+// crowdKind is what the threads of a crowd do.
+type crowdKind struct {
+	inFlight
+	calls int // with its reset
+}
+
+var crowdKinds = []crowdKind{
+	{inFlight{"INFO_HANDLES", infoReady}, 1},
+	{inFlight{"QUERY_PORT", queryReady}, 1},
+	{inFlight{"CQ CREATE, CQ DESTROY", queueReady}, 2},
+}
+
+// newCrowd returns n threads on these files.
+func newCrowd(m *machine, kind *crowdKind, n int, fds []int) (*crowd, error) {
+	c := &crowd{name: threadsText(n), calls: kind.calls}
 	for i := range n {
-		fd := fds[i%len(fds)]
-		ready := queryReady
-		if kind != "QUERY_PORT" {
-			ready, c.calls = queueReady, 2
-		}
-		call, reset, err := ready(m, fd)
+		call, reset, err := kind.ready(m, fds[i%len(fds)])
 		if err != nil {
 			return nil, err
 		}
@@ -293,10 +301,10 @@ func (r *Report) timeAsync(m *machine, rounds int) error {
 		fds = append(fds, c.CmdFD)
 	}
 	var crowds []*crowd
-	for _, kind := range []string{"QUERY_PORT", "CQ CREATE, CQ DESTROY"} {
+	for i := range crowdKinds {
 		for _, files := range [][]int{fds[:1], fds} {
 			for _, n := range threadCounts {
-				c, err := newCrowd(m, kind, n, files)
+				c, err := newCrowd(m, &crowdKinds[i], n, files)
 				if err != nil {
 					return err
 				}
@@ -315,32 +323,40 @@ func (r *Report) timeAsync(m *machine, rounds int) error {
 	return nil
 }
 
+// addCrowds fills in what the crowds measured, which stand by kind, by files, and by
+// number.
 func (r *Report) addCrowds(crowds []*crowd) {
-	table := Table{Title: "Times", Columns: []Column{
+	columns := []Column{
 		{"calls_per_second", "calls a second"}, {"gain", "times 1 thread"},
 		{"p50_ns", "half within, ns"}, {"p99_ns", "99 % within, ns"},
-	}, Notes: []string{fmt.Sprintf("On %d processors: more threads than that share them, and a thread that has none waits.",
-		runtime.GOMAXPROCS(0))}}
-	chart := &Chart{Title: "Calls a second in the model, beside one thread", Y: "times one thread"}
-	var one float64
-	for i, c := range crowds {
-		slices.SortFunc(c.rates, cmp.Compare[float64])
-		slices.Sort(c.latencies)
-		rate := c.rates[len(c.rates)/2]
-		n := len(c.threads)
-		if n == 1 {
-			one = rate
-		}
-		table.add(c.name, rate, rate/one, c.at(0.5), c.at(0.99))
-		if i < len(threadCounts) {
-			chart.Categories = append(chart.Categories, threadsText(n))
-		}
-		chart.add(crowdSeries[i/len(threadCounts)], rate/one)
 	}
-	r.Times, r.TimesChart = []Table{table}, chart
+	chart := &Chart{Title: "Calls a second in the model, beside one thread", Y: "times one thread"}
+	for _, n := range threadCounts {
+		chart.Categories = append(chart.Categories, threadsText(n))
+	}
+	for i := range crowdKinds {
+		for _, files := range [...]string{"on one file", "on a file each"} {
+			group := crowds[:len(threadCounts)]
+			crowds = crowds[len(threadCounts):]
+			table := Table{Title: "Times of " + crowdKinds[i].name + ", " + files, Columns: columns}
+			one := group[0].rate()
+			for _, c := range group {
+				rate := c.rate()
+				slices.Sort(c.latencies)
+				table.add(c.name, rate, rate/one, c.at(0.5), c.at(0.99))
+				chart.add(crowdKinds[i].name+", "+files, rate/one)
+			}
+			r.Times = append(r.Times, table)
+		}
+	}
+	r.TimesChart = chart
+	last := &r.Times[len(r.Times)-1]
+	last.Notes = []string{fmt.Sprintf("On %d processors: more threads than that share them. The emulated device carries out one "+
+		"firmware command at a time, under a lock that is none of the kernel's.", runtime.GOMAXPROCS(0))}
 }
 
-// crowdSeries are the names of the crowds in the plot.
-var crowdSeries = [...]string{
-	"QUERY_PORT, one file", "QUERY_PORT, a file each", "CQ CREATE and DESTROY, one file", "CQ CREATE and DESTROY, a file each",
+// rate is the median of the rounds.
+func (c *crowd) rate() float64 {
+	slices.Sort(c.rates)
+	return c.rates[len(c.rates)/2]
 }

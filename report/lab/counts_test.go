@@ -243,6 +243,7 @@ func TestAsyncLocks(t *testing.T) {
 		require.NotEmpty(t, row["guards"])
 	}
 	require.Equal(t, 1, seen["QUERY_PORT"])
+	require.Equal(t, 2, seen["INFO_HANDLES"]) // gather_objects_handle walks the list
 	require.Len(t, seen, len(inFlights))
 	// create_mkey waits for the firmware under slow_path_mutex, and
 	// mlx5_ib_db_map_user pins under db_page_mutex; nothing else does either with

@@ -54,6 +54,7 @@ var shades = []color.Color{
 	color.RGBA{R: 0x7f, G: 0xb3, B: 0xd5, A: 0xff},
 	color.RGBA{R: 0x5b, G: 0x8c, B: 0x5a, A: 0xff},
 	color.RGBA{R: 0xb0, G: 0xb0, B: 0xb0, A: 0xff},
+	color.RGBA{R: 0x6b, G: 0x3f, B: 0x69, A: 0xff},
 }
 
 // families are what a viewer may use in place of the font that the plot is laid

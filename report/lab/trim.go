@@ -12,8 +12,8 @@ needed, each optional one beside them, all, and all with some that the kernel
 does not know. The needed ones are sent once more without the flag
 UVERBS_ATTR_F_MANDATORY, to see what that costs.`
 
-// variantOf is CQ CREATE with some attributes.
-type variantOf struct {
+// trimVariant is CQ CREATE with some attributes.
+type trimVariant struct {
 	name  string
 	attrs []spec.IoctlAttr
 }
@@ -22,7 +22,7 @@ type variantOf struct {
 const unknownAttrs = 4
 
 // trimVariants are the variants. The needed attributes come first.
-func (m *machine) trimVariants() ([]variantOf, error) {
+func (m *machine) trimVariants() ([]trimVariant, error) {
 	needed, err := m.createCQAttrs()
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func (m *machine) trimVariants() ([]variantOf, error) {
 	for i := range uint16(unknownAttrs) {
 		unknown = append(unknown, spec.IoctlAttr{AttrID: unknownID + i, Len: 8})
 	}
-	return []variantOf{
+	return []trimVariant{
 		{"needed", needed},
 		{"needed, none mandatory", optional},
 		{"needed and FLAGS", with(flags)},
@@ -109,7 +109,7 @@ func trimExperiment(o Options) (*Report, error) {
 	return r, err
 }
 
-func (r *Report) countTrim(m *machine, variants []variantOf, queues []*queue, n int) error {
+func (r *Report) countTrim(m *machine, variants []trimVariant, queues []*queue, n int) error {
 	table := Table{Title: fmt.Sprintf("Counts, of %d CQ CREATE", n), Columns: []Column{
 		{"attrs", "attributes"}, {"slots", "indexed"}, {"lookups", "walks"},
 		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
@@ -154,7 +154,7 @@ func (r *Report) countTrim(m *machine, variants []variantOf, queues []*queue, n 
 // trimNames are short names of the variants.
 var trimNames = [...]string{"needed", "not mandatory", "+ FLAGS", "+ EVENT_FD", "+ CHANNEL", "+ UAR_INDEX", "all", "+ unknown"}
 
-func (r *Report) timeTrim(m *machine, variants []variantOf, queues []*queue, rounds int) error {
+func (r *Report) timeTrim(m *machine, variants []trimVariant, queues []*queue, rounds int) error {
 	t := &thread{Task: m.p.MainTask()}
 	runs := make([]func() error, len(queues))
 	for i, q := range queues {

@@ -1,6 +1,7 @@
 package spectable
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"

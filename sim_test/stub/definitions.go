@@ -45,7 +45,8 @@ func tables(uar bool) []spec.Definition {
 // definitions are the tables with the stub's functions.
 func (d *Driver) definitions(uar bool) kernel.Definitions {
 	defs := kernel.Definitions{
-		Spec: tables(uar),
+		Module: "uvstub",
+		Spec:   tables(uar),
 		Types: map[uint16]*uobject.TypeAttrs{
 			spec.MLX5_IB_OBJECT_FLOW_MATCHER:        {Destroy: d.free("free_matcher")},
 			spec.MLX5_IB_OBJECT_DEVX_OBJ:            {Destroy: d.free("free_devx_obj")},

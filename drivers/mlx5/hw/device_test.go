@@ -526,7 +526,7 @@ func TestTraceOfDMA(t *testing.T) {
 	r.cfg.Trace = trace.NewTask(0, s)
 	require.NoError(t, r.Complete(cqn, Completion{}))
 	entry := []trace.Event{
-		{Kind: trace.DMA, Name: "cqe", A: cqBuffer, B: 64},
+		{Kind: trace.DMA, Name: "cqe", A: cqBuffer, B: 64, C: 1},
 	}
 	require.Equal(t, entry, s.notes)
 	s.notes = nil
