@@ -38,35 +38,38 @@ func PrintSelection(w io.Writer, d *schema.Document, s schema.Selection) error {
 	return p.end()
 }
 
-// printer prints tables and keeps the first error.
+// printer sets tables in memory.
 type printer struct {
-	out *tabwriter.Writer
-	doc *schema.Document
-	err error
+	to    io.Writer
+	text  bytes.Buffer
+	table *tabwriter.Writer
+	doc   *schema.Document
 }
 
 func newPrinter(w io.Writer, d *schema.Document) *printer {
-	return &printer{out: tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.DiscardEmptyColumns), doc: d}
+	p := &printer{to: w, doc: d}
+	p.table = tabwriter.NewWriter(&p.text, 0, 8, 2, ' ', tabwriter.DiscardEmptyColumns)
+	return p
 }
 
+// end prints what was set, without the spaces that fill up the last columns.
 func (p *printer) end() error {
-	if err := p.out.Flush(); p.err == nil {
-		p.err = err
+	if err := p.table.Flush(); err != nil {
+		return err
 	}
-	return p.err
+	for line := range bytes.Lines(p.text.Bytes()) {
+		if _, err := fmt.Fprintf(p.to, "%s\n", bytes.TrimRight(line, " \n")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// row prints the cells of a line of a table.
-func (p *printer) row(cells ...string) {
-	p.line("%s", strings.TrimRight(strings.Join(cells, "\t"), "\t"))
-}
+// row sets a line of a table.
+func (p *printer) row(cells ...string) { p.line("%s\t", strings.Join(cells, "\t")) }
 
-// line prints a line, which ends a table if it has no tabs.
-func (p *printer) line(format string, args ...any) {
-	if _, err := fmt.Fprintf(p.out, format+"\n", args...); p.err == nil {
-		p.err = err
-	}
-}
+// line sets a line, which ends a table if it has no tabs.
+func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.table, format+"\n", args...) }
 
 func (p *printer) head() {
 	p.line("%s on %s (%s)", p.doc.Driver.Name, p.doc.Kernel.Name, p.doc.Kernel.Release)
