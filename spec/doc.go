@@ -11,8 +11,10 @@
 //     macros (declare.go, declare_write.go);
 //   - the list of write() commands in drivers/infiniband/core/uverbs_cmd.c
 //     (write_cmds.go);
-//   - the names of the members of the structs (members.go), and which struct a
-//     driver hands on with a command (udata.go);
+//   - the names of the members of the structs (members.go), where they lie on
+//     each kernel (layout.go), what each number in them stands for (meaning.go),
+//     what follows the structs (tail.go), and which struct a driver hands on with
+//     a command (udata.go);
 //   - the key functions and the specification structs of
 //     include/rdma/uverbs_ioctl.h (key.go, attr.go, method.go, object.go,
 //     write.go).

@@ -113,7 +113,7 @@ var meaningRows = []struct {
 	{userAddr(doorbellRecord, "pinned"), []string{
 		"mlx5_ib_create_cq.db_addr", "mlx5_ib_create_qp.db_addr", "mlx5_ib_create_srq.db_addr", "mlx5_ib_create_wq.db_addr",
 	}},
-	{userAddr("ncounters * 8: an array of struct mlx5_ib_flow_counters_desc", "read once"),
+	{userAddr("ncounters * 8", "read once"),
 		[]string{"mlx5_ib_flow_counters_data.counters_data"}},
 	{userAddr("16: a struct mminfo", "written if the SRQ's size changes"), []string{"rxe_modify_srq_cmd.mmap_info_addr"}},
 	{userAddr("what the completion queue needs", "pinned"), []string{"bnxt_re_cq_req.cq_va", "bnxt_re_resize_cq_req.cq_va"}},
@@ -272,7 +272,7 @@ var attrMeanings = map[string]Meaning{
 	"UVERBS_ATTR_REG_DMABUF_MR_FD":                      {Role: RoleFD, Note: "a dma-buf"},
 	"MLX5_IB_ATTR_CREATE_FLOW_ARR_COUNTERS_DEVX_OFFSET": {},
 	"UVERBS_ATTR_ADVISE_MR_SGE_LIST":                    {},
-	"MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR":                   {Role: RoleUserAddr, Bytes: "MLX5_IB_ATTR_DEVX_UMEM_REG_LEN", Note: "pinned; with MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD an offset into the dma-buf"},
+	"MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR":                   {Role: RoleUserAddr, Bytes: "the value of REG_LEN", Note: "pinned; of a dma-buf the offset"},
 	"MLX5_IB_ATTR_DEVX_UMEM_REG_LEN":                    {},
 	"MLX5_IB_ATTR_DEVX_UMEM_REG_DMABUF_FD":              {Role: RoleFD, Note: "a dma-buf"},
 	"MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP":            {},

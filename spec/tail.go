@@ -7,6 +7,9 @@ type Tail struct {
 	Count  string // how many elements, in terms of the struct's members
 	Stride string // bytes from one element to the next, "" for the element's size
 	Is     Meaning
+
+	// Variants are the structs that an element may be, if they differ.
+	Variants []string
 }
 
 // TailsOf returns the arrays that follow a C struct, in their order, by the name
@@ -17,7 +20,16 @@ func TailsOf(ctype string) []Tail { return tails[trimStruct(ctype)] }
 // what drivers/infiniband/core/uverbs_cmd.c takes behind them.
 var tails = map[string][]Tail{
 	"ib_uverbs_create_flow": {
-		{Name: "flow_specs", Type: "struct ib_uverbs_flow_spec_hdr", Count: "flow_attr.num_of_specs", Stride: "flow_specs[i].size"},
+		{
+			Name: "flow_specs", Type: "struct ib_uverbs_flow_spec_hdr", Count: "flow_attr.num_of_specs", Stride: "flow_specs[i].size",
+			Variants: []string{
+				"struct ib_uverbs_flow_spec_eth", "struct ib_uverbs_flow_spec_ipv4", "struct ib_uverbs_flow_spec_ipv6",
+				"struct ib_uverbs_flow_spec_tcp_udp", "struct ib_uverbs_flow_spec_esp", "struct ib_uverbs_flow_spec_gre",
+				"struct ib_uverbs_flow_spec_mpls", "struct ib_uverbs_flow_spec_tunnel", "struct ib_uverbs_flow_spec_action_tag",
+				"struct ib_uverbs_flow_spec_action_drop", "struct ib_uverbs_flow_spec_action_handle",
+				"struct ib_uverbs_flow_spec_action_count",
+			},
+		},
 	},
 	"ib_uverbs_ex_create_rwq_ind_table": {
 		{Name: "wq_handles", Type: "u32", Count: "1 << log_ind_tbl_size", Is: objects(UVERBS_OBJECT_WQ)},

@@ -27,6 +27,11 @@ func TestTails(t *testing.T) {
 		_, size := Linux6_12.Layout(name)
 		require.NotZero(t, size, name)
 		for _, tail := range list {
+			for _, v := range tail.Variants {
+				members, size := Linux6_12.Layout(v)
+				require.NotZero(t, size, v)
+				require.Equal(t, tail.Type, members[0].Type, v)
+			}
 			if strings.HasPrefix(tail.Type, "struct ") {
 				_, size := Linux6_12.Layout(tail.Type)
 				require.NotZero(t, size, tail.Type)
@@ -51,4 +56,17 @@ func TestElements(t *testing.T) {
 		}
 	}
 	require.Empty(t, unused)
+}
+
+// TestFlowSpecs wants every struct that begins with the header of a flow's
+// specification to be one of them.
+func TestFlowSpecs(t *testing.T) {
+	var want []string
+	for name := range wireTypes() {
+		members, _ := Linux6_12.Layout(name)
+		if members[0].Type == "struct ib_uverbs_flow_spec_hdr" {
+			want = append(want, "struct "+name)
+		}
+	}
+	require.ElementsMatch(t, want, TailsOf("struct ib_uverbs_create_flow")[0].Variants)
 }

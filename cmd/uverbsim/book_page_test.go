@@ -137,8 +137,27 @@ func (p *page) console(from, to int) {
 		for c.to > c.from && p.lines[c.to-1] == "" { // a blank line between two commands
 			c.to--
 		}
+		if file := writtenFile(c.text); file != "" {
+			p.problem(c.line, "the command writes %s: what pages write is in $WORK", file)
+		}
 		p.commands = append(p.commands, c)
 	}
+}
+
+var (
+	quoted      = regexp.MustCompile(`'[^']*'`)
+	redirection = regexp.MustCompile(`(?:^|[^<>&=-])>{1,2} *"?([^\s;|&")]+)`)
+)
+
+// writtenFile returns the file outside of $WORK that a command writes its output to, or "".
+func writtenFile(command string) string {
+	line, _, _ := strings.Cut(command, "\n")
+	for _, m := range redirection.FindAllStringSubmatch(quoted.ReplaceAllString(line, ""), -1) {
+		if !strings.HasPrefix(m[1], "$WORK") && m[1] != "/dev/null" {
+			return m[1]
+		}
+	}
+	return ""
 }
 
 var heredocWord = regexp.MustCompile(`<<\s*'?([A-Za-z_]\w*)'?`)

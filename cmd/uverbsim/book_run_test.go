@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,15 +71,13 @@ func (r *reader) problem(line int, format string, args ...any) {
 
 // expect compares what came out with the lines of the page.
 func (r *reader) expect(line, from, to int, what, out string) {
-	got := outputLines(out)
-	want := r.page.lines[from:to]
-	aligned, same := align(want, got)
+	steps := align(r.page.lines[from:to], outputLines(out))
 	switch {
-	case same:
+	case matches(steps):
 	case r.update:
-		r.edits = append(r.edits, edit{from, to, aligned})
+		r.edits = append(r.edits, edit{from, to, updated(steps)})
 	default:
-		r.problem(line, "%s\nprints otherwise (-update writes it):\n%s", what, difference(want, got))
+		r.problem(line, "%s\nprints otherwise (-update writes it):\n%s", what, difference(steps))
 	}
 }
 
@@ -247,87 +246,129 @@ func lineMatches(want, got string) bool {
 	return regexp.MustCompile("^" + strings.Join(parts, ".*") + "$").MatchString(got)
 }
 
-// align lays printed lines beside those of the page. It returns whether they match, and what the page has to
-// say, in which its elisions stay.
-func align(want, got []string) ([]string, bool) {
-	// cost[i][j] is what it costs to make want[i:] match got[j:].
-	const replaced, removed, added = 2, 3, 2
-	cost := make([][]int, len(want)+1)
-	for i := len(want); i >= 0; i-- {
-		cost[i] = make([]int, len(got)+1)
-		for j := len(got); j >= 0; j-- {
-			cost[i][j] = 1 << 30
-			if i == len(want) && j == len(got) {
-				cost[i][j] = 0
-				continue
-			}
-			if i < len(want) {
-				c := removed
-				if want[i] == elision {
-					c = 0
-				}
-				cost[i][j] = min(cost[i][j], c+cost[i+1][j])
-			}
-			if j < len(got) {
-				c := added
-				if i < len(want) && want[i] == elision {
-					c = 0
-				}
-				cost[i][j] = min(cost[i][j], c+cost[i][j+1])
-			}
-			if i < len(want) && j < len(got) && want[i] != elision {
-				c := replaced
-				if lineMatches(want[i], got[j]) {
-					c = 0
-				}
-				cost[i][j] = min(cost[i][j], c+cost[i+1][j+1])
-			}
-		}
-	}
-	var lines []string
+// step is one step of laying printed lines beside those of the page: a line of each that match, or one that
+// only the page or only the output has.
+type step struct {
+	want, got string
+	kind      stepKind
+}
+
+type stepKind uint8
+
+const (
+	stepMatch   stepKind = iota
+	stepElision          // a line ... of the page
+	stepRemoved
+	stepAdded
+)
+
+// align lays printed lines beside those of the page with as few steps as it can that remove or add a line.
+func align(want, got []string) []step {
+	cost := alignCosts(want, got)
+	var steps []step
 	for i, j := 0, 0; i < len(want) || j < len(got); {
 		c := cost[i][j]
 		switch {
 		case i < len(want) && want[i] == elision:
-			if c == cost[i+1][j] {
-				lines = append(lines, elision)
-				i++
-			} else {
-				j++
+			if c != cost[i+1][j] {
+				j++ // it stands for this one too
+				continue
 			}
-		case i < len(want) && j < len(got) && lineMatches(want[i], got[j]) && c == cost[i+1][j+1]:
-			lines = append(lines, want[i])
+			steps = append(steps, step{want: elision, kind: stepElision})
+			i++
+		case i < len(want) && j < len(got) && c == cost[i+1][j+1] && lineMatches(want[i], got[j]):
+			steps = append(steps, step{want: want[i], got: got[j]})
 			i, j = i+1, j+1
-		case i < len(want) && j < len(got) && c == replaced+cost[i+1][j+1]:
-			lines = append(lines, got[j])
+		case i < len(want) && j < len(got) && c == replacedCost+cost[i+1][j+1]:
+			steps = append(steps, step{want: want[i], kind: stepRemoved}, step{got: got[j], kind: stepAdded})
 			i, j = i+1, j+1
-		case j < len(got) && c == added+cost[i][j+1]:
-			lines = append(lines, got[j])
+		case j < len(got) && c == addedCost+cost[i][j+1]:
+			steps = append(steps, step{got: got[j], kind: stepAdded})
 			j++
 		default:
+			steps = append(steps, step{want: want[i], kind: stepRemoved})
 			i++
 		}
 	}
-	return lines, cost[0][0] == 0
+	return steps
 }
 
-// difference shows the lines of the page and those that were printed, from the first that differs.
-func difference(want, got []string) string {
-	first := 0
-	for first < len(want) && first < len(got) && want[first] != elision && lineMatches(want[first], got[first]) {
-		first++
-	}
-	const most = 40
-	show := func(mark string, lines []string) string {
-		var b strings.Builder
-		for i, l := range lines[first:] {
-			if i == most {
-				fmt.Fprintf(&b, "%s and %d lines\n", mark, len(lines)-first-most)
-				break
+// What a step costs that does not match. To replace a line costs less than to remove it and have an elision take
+// what came instead.
+const replacedCost, removedCost, addedCost = 2, 3, 2
+
+// alignCosts returns what it costs to make want[i:] match got[j:], for all i and j.
+func alignCosts(want, got []string) [][]int {
+	cost := make([][]int, len(want)+1)
+	for i := len(want); i >= 0; i-- {
+		cost[i] = make([]int, len(got)+1)
+		free := i < len(want) && want[i] == elision
+		for j := len(got); j >= 0; j-- {
+			if i == len(want) && j == len(got) {
+				continue
 			}
-			fmt.Fprintf(&b, "%s %s\n", mark, l)
+			c := math.MaxInt
+			if i < len(want) {
+				c = min(c, cost[i+1][j]+unless(free, removedCost))
+			}
+			if j < len(got) {
+				c = min(c, cost[i][j+1]+unless(free, addedCost))
+			}
+			if i < len(want) && j < len(got) && !free {
+				c = min(c, cost[i+1][j+1]+unless(lineMatches(want[i], got[j]), replacedCost))
+			}
+			cost[i][j] = c
 		}
-		return b.String()
 	}
-	return show("-", want) + show("+", got)
+	return cost
+}
+
+func unless(free bool, cost int) int {
+	if free {
+		return 0
+	}
+	return cost
+}
+
+// matches says whether no step removes or adds a line.
+func matches(steps []step) bool {
+	return !slices.ContainsFunc(steps, func(s step) bool { return s.kind == stepRemoved || s.kind == stepAdded })
+}
+
+// updated returns what the page has to say; its elisions stay.
+func updated(steps []step) []string {
+	var lines []string
+	for _, s := range steps {
+		switch s.kind {
+		case stepMatch, stepElision:
+			lines = append(lines, s.want)
+		case stepAdded:
+			lines = append(lines, s.got)
+		}
+	}
+	return lines
+}
+
+// difference shows the steps that remove or add a line.
+func difference(steps []step) string {
+	const most = 60
+	var b strings.Builder
+	n := 0
+	for _, s := range steps {
+		if s.kind != stepRemoved && s.kind != stepAdded {
+			continue
+		}
+		if n++; n > most {
+			continue
+		}
+		if s.kind == stepRemoved {
+			fmt.Fprintf(&b, "- %s\n", s.want)
+		} else {
+			fmt.Fprintf(&b, "+ %s\n", s.got)
+		}
+	}
+	if n > most {
+		fmt.Fprintf(&b, "and %d lines\n", n-most)
+	}
+	return b.String()
 }

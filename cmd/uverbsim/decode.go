@@ -43,7 +43,15 @@ request, or that which a line of strace names, and the others are what it points
 to; --data adds more. What the request points to and nothing shows is taken to be
 readable and zero, and what the answer hangs on is printed with it.
 
---case prints the request as a case, for explain, trace, replay and shrink.`,
+If the answer hangs on objects that the request names, the one that it has when
+they exist is printed too, where they can be made: PDs, CQs, QPs, SRQs, MRs and
+event files.
+
+--json prints one object: call, driver, kernel, object, method; parts, each with
+its fields (at, bytes, name, value, says) and what is wrong with them (flaws: rule,
+errno, text); unsent attributes; memory and objects, what the answer hangs on;
+answer and then, each with on, ret, errno, rule. --case prints the request as a
+case, for explain, trace, replay and shrink.`,
 		Example: `  uverbsim decode 28 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 \
       01 00 00 00 00 00 00 00 00 00 08 00 01 00 00 00 01 00 00 00 00 00 00 00
   gdb -batch -p 4711 -ex 'x/19xg 0x7ffd8ec7be80' | grep ^0x | uverbsim decode

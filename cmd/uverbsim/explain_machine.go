@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"sync"
 	"time"
 
@@ -125,6 +126,10 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 	return c.Err
 }
 
+func argument(name string, n uint64) []explain.Value {
+	return []explain.Value{{Name: name, Value: strconv.FormatUint(n, 10)}}
+}
+
 // Thread implements player.Task.
 func (t *explainedTask) Thread() player.Task { return t.m.task(t.Task.Thread()) }
 
@@ -167,6 +172,11 @@ func (t *explainedTask) Write(fd int, addr, n uint64) (got int64, err error) {
 		return err
 	})
 	return got, err
+}
+
+// SetNonblock implements player.Files.
+func (t *explainedTask) SetNonblock(fd int) error {
+	return t.watched(watch.Call{Name: "setfl", FD: fd}, nil, func() error { return t.Task.SetNonblock(fd) })
 }
 
 // Poll implements player.Files.
@@ -244,17 +254,17 @@ func (t *explainedTask) FcntlDupFD(fd, min int, cloexec bool) (n int, err error)
 
 // Setuid implements player.Identity.
 func (t *explainedTask) Setuid(uid uint32) error {
-	return t.watched(watch.Call{Name: "setuid"}, nil, func() error { return t.Task.Setuid(uid) })
+	return t.watched(watch.Call{Name: "setuid"}, argument("uid", uint64(uid)), func() error { return t.Task.Setuid(uid) })
 }
 
 // Setgid implements player.Identity.
 func (t *explainedTask) Setgid(gid uint32) error {
-	return t.watched(watch.Call{Name: "setgid"}, nil, func() error { return t.Task.Setgid(gid) })
+	return t.watched(watch.Call{Name: "setgid"}, argument("gid", uint64(gid)), func() error { return t.Task.Setgid(gid) })
 }
 
 // Setrlimit implements player.Identity.
 func (t *explainedTask) Setrlimit(resource int, cur, max uint64) error {
-	return t.watched(watch.Call{Name: "setrlimit"}, nil, func() error { return t.Task.Setrlimit(resource, cur, max) })
+	return t.watched(watch.Call{Name: "setrlimit"}, append(argument("rlim_cur", cur), argument("rlim_max", max)...), func() error { return t.Task.Setrlimit(resource, cur, max) })
 }
 
 // Fork implements player.Task.

@@ -60,6 +60,9 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 	f.IntVarP(&fl.opts.N, "calls", "n", lab.DefaultN, fmt.Sprintf("how many calls of each kind, 1 to %d", lab.MaxN))
 	f.BoolVar(&fl.opts.CountsOnly, "counts", false, "measure no times: print, and draw, only what is exact")
 	f.BoolVar(&fl.json, "json", false, "print one JSON object")
+	if e.Estimates {
+		f.DurationVar(&fl.opts.Crossing, "crossing", 0, "estimate with a crossing that takes so long, as 6.5us (default: measure one)")
+	}
 	f.StringVar(&fl.svg, "svg", "", "draw a plot into this file; - is the standard output, in place of the table")
 	return cmd
 }

@@ -82,6 +82,8 @@ func TestLabRefuses(t *testing.T) {
 	}{
 		{[]string{"lab", "batch", "-n", "0"}, "lab batch: 0 calls of a kind: there may be 1 to 255"},
 		{[]string{"lab", "batch", "-n", "256"}, "lab batch: 256 calls of a kind: there may be 1 to 255"},
+		{[]string{"lab", "batch", "--crossing", "-1ns"}, "lab batch: a crossing of -1ns: it cannot take less than no time"},
+		{[]string{"lab", "trim", "--crossing", "1us"}, "unknown flag: --crossing"},
 		{[]string{"lab", "trim", "-n", "x"}, `invalid argument "x" for "-n, --calls" flag: strconv.ParseInt: parsing "x": invalid syntax`},
 		{[]string{"lab", "nothing"}, `unknown command "nothing" for "uverbsim lab"`},
 		{[]string{"lab", "reuse", "more"}, `unknown command "more" for "uverbsim lab reuse"`},

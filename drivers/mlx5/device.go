@@ -55,8 +55,8 @@ type Config struct {
 	// Clock is the adapter's free-running counter, which users can map and
 	// completions are stamped with. Nil counts how often it was read.
 	Clock func() uint64
-	// Trace is the thread that the driver's work at probe time is reported under, and
-	// DMA the one of the adapter's own work; nil reports nothing.
+	// Trace is the thread that the driver's work at probe time is reported under; nil
+	// reports nothing. DMA is the one of the adapter's own work; nil is Trace.
 	Trace, DMA *trace.Task
 }
 
@@ -67,6 +67,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Profile == nil {
 		c.Profile = hw.Recorded
+	}
+	if c.DMA == nil {
+		c.DMA = c.Trace
 	}
 	if c.CompVectors == 0 {
 		c.CompVectors = 1

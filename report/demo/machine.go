@@ -38,8 +38,7 @@ func boot() (*machine, error) {
 	m := &machine{rec: rec}
 	k := kernel.NewMachine(methods.Core())
 	var err error
-	device := trace.NewTask(0, rec)
-	if m.dev, err = mlx5.New(k, mlx5.Config{Trace: device, DMA: device}); err != nil {
+	if m.dev, err = mlx5.New(k, mlx5.Config{Trace: trace.NewTask(0, rec)}); err != nil {
 		return nil, err
 	}
 	p := k.NewProcess(process.Options{PID: 1, Trace: trace.NewTask(1, rec)})

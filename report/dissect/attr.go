@@ -48,6 +48,9 @@ func (p *pieces) attr(n int, b []byte, a *watch.Attr, names *decode.Attr) Part {
 		p.sent[a.AttrID] = n
 	}
 	check{a, s, length, reserved, elem, data}.run()
+	if p.invokes && a.AttrID == spec.UVERBS_ATTR_WRITE_CMD {
+		commandFlags(data, a.Data)
+	}
 	return out
 }
 

@@ -66,10 +66,18 @@ func (d *Dump) write(r *request.Request) {
 	d.parts(b, ex, w)
 }
 
+// commandFlags says whether a command word has no bits but those that it may have.
+func commandFlags(f *Field, word uint64) bool {
+	rest := word &^ (0xff | spec.IB_USER_VERBS_CMD_FLAG_EXTENDED)
+	if rest != 0 {
+		f.flaw(rule.WriteCommandFlags, "%#x", rest)
+	}
+	return rest == 0
+}
+
 // find finds the command.
 func (d *Dump) find(f *Field, word uint32, ex bool) *spec.Write {
-	if rest := word &^ uint32(0xff|spec.IB_USER_VERBS_CMD_FLAG_EXTENDED); rest != 0 {
-		f.flaw(rule.WriteCommandFlags, "%#x", rest)
+	if !commandFlags(f, uint64(word)) {
 		return nil
 	}
 	w := spec.FindWrite(d.defs, uint8(word), ex)

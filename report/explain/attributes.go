@@ -149,7 +149,7 @@ func members(r *request, decided *item) (out []Member) {
 		add("request", leaves("", r.write.Request))
 		add("driver", leaves("", r.write.UdataIn))
 	} else {
-		if r.word != 0 {
+		if r.commanded {
 			add("request", r.core)
 		}
 		add("driver", r.driver)

@@ -14,6 +14,7 @@ type function struct {
 	// caller that has no name there, "*" if each call has a name of its own,
 	// several with | in between if it depends.
 	enter string
+	pre   []node // what it does before it shows
 	body  []node
 }
 

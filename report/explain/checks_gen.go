@@ -1440,9 +1440,6 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).pagefaultDmabufMR"}, binds: []string{"n", "ib.length", "flags", "PF_ENABLE"}},
 	}},
 	"(*drivers/mlx5.Device).initFlowTables": {enter: "create_anchor_flow_table", body: []node{
-		{arms: []arm{
-			{cond: "!caps.has(nic_flow_table) || !d.has_bypass_namespace()", ends: true, body: []node{}},
-		}},
 		{calls: []string{"(*drivers/mlx5.Device).createChainedTable"}, binds: []string{"priority", "0", "max_fte", "1"}},
 	}},
 	"(*drivers/mlx5.Device).initGIDs": {enter: "", body: []node{
@@ -1862,9 +1859,6 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createUserRQ"}},
 	}},
 	"(*drivers/mlx5.Device).prioTable": {enter: "_get_prio", body: []node{
-		{arms: []arm{
-			{cond: "p.table != nil", ends: true, body: []node{}},
-		}},
 		{calls: []string{"(*drivers/mlx5.Device).createAutoGroupedTable"}, binds: []string{"priority", "p.priority", "max_fte", "entries", "groups", "types"}, defs: []string{"entries", "min(entries, caps.pow2(ns.log_max_size))"}},
 	}},
 	"(*drivers/mlx5.Device).processCreateFlags": {enter: "", body: []node{
@@ -3082,6 +3076,16 @@ var functions = map[string]*function{
 		{rules: []string{"bundle/no-memory"}, cond: "t.fail(ALLOC, \"_uverbs_alloc\")", defs: []string{"t", "b.trace()"}},
 		{rules: []string{"attrs/fault"}, cond: "!copy_from_user(task.mem, p.uattrs, p.user_attrs)", defs: []string{"p", "b.priv"}},
 	}},
+	"(*kernel.Bundle).copyBatch": {enter: "", body: []node{
+		{rules: []string{"batch/fault"}, cond: "!copy_from_user(task.mem, hdr, arg)", defs: []string{"hdr", "p.hdr", "p", "b.priv"}},
+		{rules: []string{"batch/count"}, cond: "n == 0 || n > BATCH_MAX_CALLS", defs: []string{"n", "little_endian.uint32(hdr)", "hdr", "p.hdr", "p", "b.priv"}},
+		{rules: []string{"batch/flags"}, cond: "flags & ~BATCH_CONTINUE != 0 || little_endian.uint64(hdr) != 0", defs: []string{"flags", "little_endian.uint32(hdr)", "hdr", "p.hdr", "p", "b.priv"}},
+		{rules: []string{"batch/no-memory"}, cond: "t.fail(ALLOC, \"batch\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"batch/fault"}, cond: "!copy_from_user(task.mem, entries, arg + BATCH_HDR_SIZE)", defs: []string{"entries", "p.uattrs", "p", "b.priv"}},
+		{loop: []node{
+			{rules: []string{"batch/flags"}, cond: "little_endian.uint32(e) != 0", defs: []string{"e", "entries", "entries", "p.uattrs", "p", "b.priv"}},
+		}},
+	}},
 	"(*kernel.Bundle).copyIn": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "e.len"}},
 		{rules: []string{"attr/data-fault"}, cond: "!copy_from_user(task.mem, copied, e.data)", defs: []string{"copied", "b.alloc(e.len)"}},
@@ -3256,6 +3260,15 @@ var functions = map[string]*function{
 	"(*kernel.File).Ucontext": {enter: "ib_uverbs_get_ucontext_file", body: []node{
 		{rules: []string{"context/device-gone"}, cond: "ib_dev.load() == nil"},
 		{rules: []string{"context/none"}, cond: "c == nil", defs: []string{"c", "ucontext.load()"}},
+	}},
+	"(*kernel.File).batch": {enter: "batch", body: []node{
+		{calls: []string{"(*kernel.Bundle).copyBatch"}, binds: []string{"arg", "arg"}},
+		{loop: []node{
+			{calls: []string{"(*kernel.File).call"}, binds: []string{"arg", "little_endian.uint64(entries)"}},
+		}},
+	}},
+	"(*kernel.File).call": {enter: "", body: []node{
+		{calls: []string{"(*kernel.File).ioctl"}, binds: []string{"arg", "arg"}},
 	}},
 	"(*kernel.File).cmdVerbs": {enter: "ib_uverbs_cmd_verbs", body: []node{
 		{rules: []string{"header/driver-id"}, cond: "hdr.driver_id != api.driver_id", defs: []string{"api", "device.api"}},
@@ -4134,8 +4147,9 @@ var functions = map[string]*function{
 		{rules: []string{"ah/no-memory"}, cond: "t.fail(ALLOC, \"ib_ah\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createUserAH", "drivers/rxe.createUserAH"}, via: "field core.DeviceOps.CreateUserAH"},
 	}},
-	"core.createQP": {enter: "create_qp.part.0", body: []node{
+	"core.createQP": {enter: "create_qp.part.0", pre: []node{
 		{rules: []string{"qp/unsupported"}, cond: "ops.create_qp == nil"},
+	}, body: []node{
 		{rules: []string{"qp/no-memory"}, cond: "t.fail(ALLOC, \"ib_qp\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createQP", "drivers/rxe.createQP", "sim_test/stub.noQP"}, via: "field core.DeviceOps.CreateQP"},
 	}},
@@ -4293,7 +4307,7 @@ var functions = map[string]*function{
 			}},
 		}, defs: []string{"a", "ib.driver"}},
 	}},
-	"drivers/mlx5.devxAsyncQuery": {enter: "devx_query_callback", body: []node{
+	"drivers/mlx5.devxAsyncQuery": {enter: "devx_query_callback", pre: []node{
 		{calls: []string{"drivers/mlx5.commandIn"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN", binds: []string{"attr", "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN"}},
 		{rules: []string{"mlx5-devx/async-tunnel"}, cond: "in.tunnel() != 0", defs: []string{"in", "command_in(b, MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_CMD_IN)"}},
 		{calls: []string{"(drivers/mlx5.devxCmd).uid"}},
@@ -4304,7 +4318,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD", binds: []string{"id", "MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_FD"}},
 		{rules: []string{"mlx5-devx/async-backlog"}, cond: "bytes_in_use.add(int64(n)) > MAX_ASYNC_BYTES", defs: []string{"n", "b.const_(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 1 << 16 - 1)"}},
 		{calls: []string{"(*drivers/mlx5.devxCmdFile).query"}, binds: []string{"n", "n"}, defs: []string{"n", "b.const_(MLX5_IB_ATTR_DEVX_OBJ_QUERY_ASYNC_OUT_LEN, 1 << 16 - 1)"}},
-	}},
+	}, body: []node{}},
 	"drivers/mlx5.devxCmdFDAlloc": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_ASYNC_CMD_FD_ALLOC_HANDLE"}},
 	}},
@@ -4787,8 +4801,17 @@ var functions = map[string]*function{
 		{rules: []string{"attr/enum-type"}, cond: "member.type_ != TYPE_PTR_IN", defs: []string{"member", "s.enum[u.elem_id()]"}},
 	}},
 	"kernel.ioctl": {enter: "ib_uverbs_ioctl", body: []node{
-		{rules: []string{"cmd/unknown"}, cond: "cmd != RDMA_VERBS_IOCTL"},
-		{calls: []string{"(*kernel.File).ioctl"}, binds: []string{"arg", "arg"}},
+		{arms: []arm{
+			{cond: "cmd != RDMA_VERBS_IOCTL", ends: true, body: []node{
+				{arms: []arm{
+					{cond: "cmd == BATCH_IOCTL && machine.batch", ends: true, body: []node{
+						{calls: []string{"(*kernel.File).batch"}, binds: []string{"arg", "arg"}},
+					}},
+				}},
+				{rules: []string{"cmd/unknown"}, cond: ""},
+			}},
+		}},
+		{calls: []string{"(*kernel.File).call"}, binds: []string{"arg", "arg"}},
 	}},
 	"kernel.mmap": {enter: "ib_uverbs_mmap", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
@@ -6169,7 +6192,7 @@ var handlers = map[string][]string{
 	"MLX5_IB_METHOD_PP_OBJ_ALLOC":                       []string{"drivers/mlx5.ppObjAlloc"},
 	"MLX5_IB_METHOD_QUERY_PORT":                         []string{"drivers/mlx5.methodQueryPort"},
 	"MLX5_IB_METHOD_STEERING_ANCHOR_CREATE":             []string{"drivers/mlx5.steeringAnchorCreate"},
-	"MLX5_IB_METHOD_UAR_OBJ_ALLOC":                      []string{"drivers/mlx5.uarObjAlloc"},
+	"MLX5_IB_METHOD_UAR_OBJ_ALLOC":                      []string{"drivers/mlx5.uarObjAlloc", "(*sim_test/stub.Driver).allocUAR"},
 	"MLX5_IB_METHOD_VAR_OBJ_ALLOC":                      []string{"drivers/mlx5.varObjAlloc"},
 	"UVERBS_METHOD_ADVISE_MR":                           []string{"methods.adviseMR"},
 	"UVERBS_METHOD_ASYNC_EVENT_ALLOC":                   []string{"methods.asyncEventAlloc"},
@@ -6229,6 +6252,12 @@ var constants = map[string]uint64{
 	"ATOMIC_SIZE8":                          8,
 	"ATTR":                                  4098,
 	"ATTR_KEY_MASK":                         63,
+	"BATCH_CONTINUE":                        1,
+	"BATCH_ENTRY_SIZE":                      16,
+	"BATCH_HDR_SIZE":                        16,
+	"BATCH_IOCTL":                           3222281136,
+	"BATCH_MAX_CALLS":                       255,
+	"BATCH_RESULT_OFFSET":                   8,
 	"BKEY_LEN":                              63,
 	"BLOCK_MASK":                            7,
 	"BUF_CONSUMER_INDEX":                    256,
@@ -7044,6 +7073,7 @@ var constants = map[string]uint64{
 	"RAW_STATE_RST":                                                 0,
 	"RDMACG_RESOURCE_HCA_HANDLE":                                    0,
 	"RDMACG_RESOURCE_HCA_OBJECT":                                    1,
+	"RDMA_DRIVER_UNKNOWN":                                           0,
 	"RDMA_VERBS_IOCTL":                                              3222805249,
 	"RECV_WQESGE":                                                   40,
 	"RECV_WQE_SIZE":                                                 40,

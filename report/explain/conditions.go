@@ -2,15 +2,28 @@ package explain
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // shown is a condition as a reader gets it, with the kernel's names for the parts
 // of a request that its parser looks at.
 func shown(function, cond string) string {
+	key := [2]string{function, cond}
+	if s, ok := shownAs.Load(key); ok {
+		return s.(string)
+	}
+	s := show(function, cond)
+	shownAs.Store(key, s)
+	return s
+}
+
+// shownAs has what conditions are shown as.
+var shownAs sync.Map
+
+func show(function, cond string) string {
 	cond = keyword.ReplaceAllString(cond, "$1")
 	if strings.HasPrefix(function, "kernel.") || strings.HasPrefix(function, "(*kernel.") {
 		cond = kernelNames.Replace(cond)
@@ -20,7 +33,7 @@ func shown(function, cond string) string {
 
 var (
 	// keyword is a name that would be a keyword of Go.
-	keyword = regexp.MustCompile(`\b(type|range|map|func|default|switch|var|import|case|select|chan|go|package)_\b`)
+	keyword = regexp.MustCompile(`\b(type|range|map|func|default|switch|var|import|case|select|chan|go|package|const|return|struct|interface)_\b`)
 	pointer = regexp.MustCompile(`\bnil\b`)
 	// arrow is a member of something that C has a pointer to.
 	arrow = regexp.MustCompile(`\b(uattr|method_elm|spec|val_spec|attr|qp|cq|uobj|udata|f|o)\.([a-z])`)
@@ -44,8 +57,8 @@ var kernelNames = strings.NewReplacer(
 // names are the names that a condition speaks of, and the conditions that one of
 // several must be, as texts.
 func namesIn(cond string) (out []string) {
-	e, err := parser.ParseExpr(cond)
-	if err != nil {
+	e := parse(cond)
+	if e == nil {
 		return words(cond)
 	}
 	seen := map[string]bool{}
@@ -87,8 +100,8 @@ func words(s string) []string { return word.FindAllString(s, -1) }
 
 // parts are the conditions of which one or more hold, as texts.
 func parts(cond string) (out []string) {
-	e, err := parser.ParseExpr(cond)
-	if err != nil {
+	e := parse(cond)
+	if e == nil {
 		return []string{cond}
 	}
 	var walk func(x ast.Expr)

@@ -6,6 +6,8 @@ import (
 	"go/token"
 	"math/big"
 	"strconv"
+	"strings"
+	"sync"
 )
 
 // value is what an expression of a condition has come to.
@@ -43,11 +45,28 @@ const maxDepth = 8
 
 // eval works out an expression, as far as its names are known.
 func (e *env) eval(text string) value {
-	x, err := parser.ParseExpr(text)
-	if err != nil {
+	x := parse(text)
+	if x == nil {
 		return value{}
 	}
 	return e.expr(x, text)
+}
+
+// parsed has the expressions that were parsed, nil for what is none.
+var parsed sync.Map
+
+func parse(text string) ast.Expr {
+	if x, ok := parsed.Load(text); ok {
+		x, _ := x.(ast.Expr)
+		return x
+	}
+	x, err := parser.ParseExpr(text)
+	if err != nil {
+		parsed.Store(text, nil)
+		return nil
+	}
+	parsed.Store(text, x)
+	return x
 }
 
 // def is what a name stands for in the function of the condition.
@@ -234,7 +253,7 @@ var widths = map[string]struct {
 func (e *env) call(x *ast.CallExpr, text string) value {
 	f, ok := x.Fun.(*ast.Ident)
 	if !ok {
-		return value{}
+		return e.accessor(x)
 	}
 	var args []value
 	for _, a := range x.Args {
@@ -258,4 +277,26 @@ func (e *env) call(x *ast.CallExpr, text string) value {
 		return args[1]
 	}
 	return value{}
+}
+
+// accessor is a call by which a handler reads an attribute: b.uint32(ATTR).
+func (e *env) accessor(x *ast.CallExpr) value {
+	f, ok := x.Fun.(*ast.SelectorExpr)
+	if !ok || len(x.Args) == 0 || !accessors[f.Sel.Name] {
+		return value{}
+	}
+	a, ok := x.Args[0].(*ast.Ident)
+	if !ok || !strings.Contains(a.Name, "_ATTR_") {
+		return value{}
+	}
+	return e.lookup(ofAttribute + a.Name)
+}
+
+// ofAttribute stands before the name of an attribute whose number is asked for.
+const ofAttribute = "attribute "
+
+// accessors are the functions that read a number.
+var accessors = map[string]bool{
+	"uint32": true, "uint64": true, "flags32": true, "flags64": true, "const_": true, "const_signed": true, "raw_fd": true,
+	"enum": true,
 }

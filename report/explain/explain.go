@@ -36,6 +36,9 @@ type Refusal struct {
 	Decided Check `json:"decided"`
 	// Values are what its condition speaks of, as it was.
 	Values []Value `json:"values,omitempty"`
+	// State says of a condition on more than the request what it is on, where no
+	// value can be given.
+	State string `json:"state,omitempty"`
 	// Holding are those of several conditions that held, where that can be told.
 	Holding []string `json:"holding,omitempty"`
 	// Accepted says what would have been accepted.
@@ -70,7 +73,7 @@ var roots = map[string]string{
 	"mmap": "(*process.Task).Mmap", "munmap": "(*process.Task).Munmap", "mprotect": "(*process.Task).Mprotect",
 	"mremap": "(*process.Task).Mremap",
 	"dup":    "(*process.Task).Dup", "dup2": "(*process.Task).Dup2", "dup3": "(*process.Task).Dup3",
-	"fcntl": "(*process.Task).FcntlDupFD", "sendfd": "(*process.Task).SendFD",
+	"fcntl": "(*process.Task).FcntlDupFD", "setfl": "(*process.Task).SetNonblock", "sendfd": "(*process.Task).SendFD",
 	"setuid": "(*process.Task).Setuid", "setgid": "(*process.Task).Setgid", "setrlimit": "(*process.Task).SetRlimit",
 	"fork": "(*process.Task).Fork", "exec": "(*process.Task).Exec",
 }
@@ -86,7 +89,8 @@ func Explain(c *Call) *Refusal {
 	items := find(r, roots[c.Name], c.Trace)
 	decided := decide(r, items, refused)
 	out := &Refusal{Decided: checkOf(r, refused, decided)}
-	out.Values, out.holds = values(r, refused, decided)
+	out.Values, out.holds = values(r, refused, decided, items)
+	out.State = stateOf(&out.Decided, out.Values)
 	out.Holding = holding(decided, out.holds)
 	out.Accepted = accepted(r, refused, decided)
 	out.placed = decided != nil
@@ -276,7 +280,7 @@ func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 			passed = append(passed, checksOf(r, it, it.check.rules)...)
 		}
 	}
-	if n := len(decided.guards); n > 0 && decided.guards[n-1].cond() == decided.check.cond {
+	if n := len(decided.guards); n > 0 && decided.guards[n-1].cond() == decided.check.cond && decided.guards[n-1].function == decided.function {
 		decided.guards[n-1].branch.passed = true // the arm is the check
 	}
 	for _, it := range items[at+1:] {

@@ -36,6 +36,7 @@ var sources = []string{
 type function struct {
 	id    string
 	enter string // the kernel function that it reports to be entered, "*" if that is known at run time only, several with | in between
+	pre   []node // what it does before it enters
 	body  []node
 	keep  bool
 }
@@ -212,13 +213,18 @@ func (g *generator) walkAll(p *packages.Package) {
 			id := key(p.TypesInfo.Defs[d.Name])
 			w := &walker{g: g, info: p.TypesInfo, f: &function{id: id}, decl: d, last: map[string]string{}}
 			for _, s := range d.Body.List {
+				entered := w.f.enter
 				if e, ok := s.(*ast.ExprStmt); ok {
 					if c, ok := e.X.(*ast.CallExpr); ok {
 						w.entered(c) // entered and left at once
 					}
 				}
+				nodes := w.stmt(s)
+				if entered == "" && w.f.enter != "" {
+					w.f.pre, w.f.body = w.f.body, nil
+				}
+				w.f.body = append(w.f.body, nodes...)
 			}
-			w.f.body = w.block(d.Body.List)
 			g.funcs[id] = w.f
 		}
 	}
@@ -229,7 +235,7 @@ func (g *generator) prune() {
 	for changed := true; changed; {
 		changed = false
 		for _, f := range g.funcs {
-			if !f.keep && g.leads(f.body) {
+			if !f.keep && (g.leads(f.pre) || g.leads(f.body)) {
 				f.keep, changed = true, true
 			}
 		}
@@ -241,7 +247,7 @@ func (g *generator) prune() {
 		}
 	}
 	for _, f := range g.funcs {
-		f.body = g.trim(f.body)
+		f.pre, f.body = g.trim(f.pre), g.trim(f.body)
 	}
 }
 
@@ -307,7 +313,13 @@ func (g *generator) print() []byte {
 	b.WriteString("var functions = map[string]*function{\n")
 	for _, id := range sorted(g.funcs) {
 		f := g.funcs[id]
-		fmt.Fprintf(&b, "%q: {enter: %q, body: []node{\n", id, f.enter)
+		fmt.Fprintf(&b, "%q: {enter: %q, ", id, f.enter)
+		if len(f.pre) > 0 {
+			b.WriteString("pre: []node{\n")
+			printNodes(&b, f.pre)
+			b.WriteString("}, ")
+		}
+		b.WriteString("body: []node{\n")
 		printNodes(&b, f.body)
 		b.WriteString("}},\n")
 	}

@@ -53,8 +53,16 @@ func (g *generator) collect(p *packages.Package) {
 	})
 	each(p, func(a *ast.AssignStmt) {
 		for i, l := range a.Lhs {
-			if sel, ok := l.(*ast.SelectorExpr); ok && i < len(a.Rhs) {
-				hold(fieldOf(info, sel), a.Rhs[i])
+			if i >= len(a.Rhs) {
+				continue
+			}
+			switch l := l.(type) {
+			case *ast.SelectorExpr:
+				hold(fieldOf(info, l), a.Rhs[i])
+			case *ast.IndexExpr:
+				if m, ok := info.TypeOf(l.X).Underlying().(*types.Map); ok && short(m.Elem().String()) == "kernel.Handler" {
+					hold(handlerKey(info, m.Elem(), l.Index), a.Rhs[i])
+				}
 			}
 		}
 	})

@@ -79,6 +79,9 @@ func plain(v *decode.Value) string {
 		}
 		return s
 	}
+	if len(v.Bytes) == 0 {
+		return "no bytes"
+	}
 	b, more := v.Bytes, ""
 	if len(b) > mostBytes {
 		b, more = b[:mostBytes], "..."

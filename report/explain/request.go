@@ -39,7 +39,8 @@ type request struct {
 	// members are those of the request's structs: the core's and the driver's.
 	core, driver []Value
 	blamed       map[string]bool // the attributes that the deciding condition speaks of
-	word         uint32          // of a write() command, in whichever way it came
+	commanded    bool            // it is a write() command, in whichever way it came
+	word         uint32          // the command
 	command      *spec.Write
 }
 
@@ -58,7 +59,7 @@ func newRequest(c *Call) *request {
 		r.ioctl = decode.Call(c.Call)
 		r.method = c.Ioctl.Method
 		if word, ok := c.Ioctl.InvokeWrite(); ok {
-			r.word = word
+			r.word, r.commanded = word, true
 		}
 		for i := range r.ioctl.Attrs {
 			a := &r.ioctl.Attrs[i]
@@ -76,12 +77,12 @@ func newRequest(c *Call) *request {
 		}
 	case c.Name == "write" && c.Data != nil:
 		if r.write = decode.WriteCall(c.Call); r.write.Readable {
-			r.word = uint32(r.write.Command.Num)
+			r.word, r.commanded = uint32(r.write.Command.Num), true
 			r.core = append(leaves("", r.write.Request), leaves("", &r.write.Header)...)
 			r.driver = leaves("", r.write.UdataIn)
 		}
 	}
-	if r.word != 0 || r.write != nil && r.write.Readable {
+	if r.commanded {
 		r.command = spec.FindWrite(spec.Core(), uint8(r.word), r.word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0)
 	}
 	return r
@@ -148,7 +149,7 @@ func (r *request) prefer(ids []string, p *place) string {
 
 // preferred are the types of what a call meets behind an interface, if nothing
 // tells otherwise: its bundle, the address space of its process, a handle.
-var preferred = []string{"(*kernel.Bundle).", "(*copyuser.AddressSpace).", "(*kernel.Machine).", "(uobject.idrClass)."}
+var preferred = []string{"(*kernel.Bundle).", "(*copyuser.AddressSpace).", "(*kernel.vfs).", "(uobject.idrClass)."}
 
 // devices are the operations of the device's file.
 var devices = map[string]string{"ioctl": "kernel.ioctl", "write": "kernel.write", "mmap": "kernel.mmap", "open": "kernel.open"}
@@ -177,6 +178,9 @@ func (r *request) env(function string, user int, attr string, defs []string) *en
 // lookup finds a number by the name that a condition has for it, and how it is
 // to be shown.
 func (r *request) lookup(function string, user int, attr, name string) (value, *Value) {
+	if name, ok := strings.CutPrefix(name, ofAttribute); ok {
+		return r.attribute(name)
+	}
 	if v := r.parserName(user, attr, name); v.kind != unknown {
 		return v, nil
 	}
@@ -256,6 +260,16 @@ func (r *request) attributes() (out []Value) {
 		}
 	}
 	return out
+}
+
+// attribute is the number that an attribute hands in.
+func (r *request) attribute(name string) (value, *Value) {
+	for _, v := range r.attributes() {
+		if v.Name == name {
+			return num(v.n), &v
+		}
+	}
+	return value{}, nil
 }
 
 // device are the limits of the device.

@@ -24,8 +24,9 @@ type item struct {
 
 // guard is an arm of a branch that a check lies in.
 type guard struct {
-	branch *branch
-	arm    int
+	branch   *branch
+	arm      int
+	function string
 }
 
 // branch is a branch as it was come by.
@@ -78,12 +79,15 @@ type place struct {
 	caller   *env
 	guards   []guard
 	over     []guard
+	before   int // how many of over are the callers'
 }
 
 // find walks the road from a function on.
 func find(r *request, root string, v *Visit) []*item {
 	w := &road{request: r}
-	w.function(root, v, place{entered: true, user: -1})
+	if functions[root] != nil {
+		w.function(root, v, place{entered: true, user: -1})
+	}
 	return w.items
 }
 
@@ -97,19 +101,23 @@ func (w *road) function(id string, v *Visit, from place) {
 	if v != nil && v.User >= 0 {
 		p.user = v.User
 	}
-	w.inside(id, &p)
+	w.inside(id, &p, true)
 }
 
-// inside goes through the body of a function.
-func (w *road) inside(id string, p *place) {
+// inside goes through the body of a function, without what it does before it
+// enters, if that was gone through.
+func (w *road) inside(id string, p *place, without bool) {
 	if slices.Contains(w.stack, id) || len(w.stack) > 40 {
 		return
 	}
 	w.stack = append(w.stack, id)
-	outer := p.function
-	p.function = id
+	outer, before := p.function, p.before
+	p.function, p.before = id, len(p.over)
+	if !without {
+		w.body(functions[id].pre, p)
+	}
 	w.body(functions[id].body, p)
-	p.function = outer
+	p.function, p.before = outer, before
 	w.stack = w.stack[:len(w.stack)-1]
 }
 
@@ -119,6 +127,7 @@ func (w *road) body(body []node, p *place) {
 		n := &body[i]
 		switch {
 		case n.rules != nil:
+			n := w.stated(n, p)
 			it := &item{
 				check: n, function: p.function, root: p.root, visit: p.visit, entered: p.entered, at: *p.cursor,
 				user: p.user, attr: p.attr, env: w.env(p, n.defs), guards: p.guards, over: p.over,
@@ -144,6 +153,29 @@ func (w *road) body(body []node, p *place) {
 		}
 	}
 	p.over = over
+}
+
+// stated gives a check that has no condition of its own the one of the arm that it
+// lies in, or that none of the arms before it was taken.
+func (w *road) stated(n *node, p *place) *node {
+	if n.cond != "" {
+		return n
+	}
+	c := *n
+	if k := len(p.guards); k > 0 && p.guards[k-1].function == p.function {
+		c.cond, c.defs = p.guards[k-1].cond(), p.guards[k-1].branch.n.defs
+		return &c
+	}
+	var conds []string
+	for _, g := range p.over[min(p.before, len(p.over)):] {
+		conds = append(conds, g.cond())
+		c.defs = append(c.defs[:len(c.defs):len(c.defs)], g.branch.n.defs...)
+	}
+	if conds == nil {
+		return n
+	}
+	c.cond = "!(" + strings.Join(conds, " || ") + ")"
+	return &c
 }
 
 // setAttr is the function that the parser calls for each of the user's attributes.
@@ -191,10 +223,10 @@ func (w *road) branch(n *node, p *place) {
 	for i := range n.arms {
 		before := *p.cursor
 		children := p.children
-		if taken, known := (guard{b, i}).holds(); known && !taken {
+		if taken, known := (guard{b, i, p.function}).holds(); known && !taken {
 			p.children = nil // nothing was entered from here
 		}
-		p.guards = append(slices.Clone(guards), guard{b, i})
+		p.guards = append(slices.Clone(guards), guard{b, i, p.function})
 		p.over = over
 		w.body(n.arms[i].body, p)
 		p.children = children
@@ -202,7 +234,7 @@ func (w *road) branch(n *node, p *place) {
 			b.taken = i
 		}
 		if n.arms[i].ends {
-			ending = append(ending, guard{b, i})
+			ending = append(ending, guard{b, i, p.function})
 		}
 	}
 	p.guards, p.over = guards, append(slices.Clone(over), ending...)
@@ -223,9 +255,10 @@ func (w *road) call(n *node, p *place) {
 	}
 	f := functions[id]
 	if f.enter == "" {
-		w.inside(id, p)
+		w.inside(id, p, false)
 		return
 	}
+	w.before(id, p)
 	if p.entered && *p.cursor < len(p.children) {
 		if c := p.children[*p.cursor]; f.entersAs(c.Name) {
 			*p.cursor++
@@ -236,7 +269,18 @@ func (w *road) call(n *node, p *place) {
 	cursor := 0
 	inner := *p
 	inner.entered, inner.visit, inner.children, inner.cursor = false, nil, nil, &cursor
-	w.inside(id, &inner)
+	w.inside(id, &inner, true)
+}
+
+// before goes through what a function does before it shows as entered.
+func (w *road) before(id string, p *place) {
+	if len(functions[id].pre) == 0 || slices.Contains(w.stack, id) {
+		return
+	}
+	outer, over := p.function, p.before
+	p.function, p.before = id, len(p.over)
+	w.body(functions[id].pre, p)
+	p.function, p.before = outer, over
 }
 
 // env has what the names of a condition stand for at a place.
@@ -297,7 +341,7 @@ var reaches = func() map[string]map[string]bool {
 		changed = false
 		for id, f := range functions {
 			before := len(all[id])
-			eachCall(f.body, func(n *node) {
+			eachCall(slices.Concat(f.pre, f.body), func(n *node) {
 				if n.via == "handler" {
 					all[id]["*"] = true
 				}

@@ -103,6 +103,9 @@ func (p *printer) refusal(r *Refusal) {
 		values = append(values, v.Name+" = "+v.Value)
 	}
 	p.field("values", values...)
+	if r.State != "" {
+		p.field("it is on", r.State)
+	}
 	p.field("accepted", r.Accepted...)
 	p.checks("passed before", r.Passed, 1<<20)
 	p.checks("not reached", r.Next, mostNext)

@@ -1,6 +1,9 @@
 package explain
 
 import (
+	"go/ast"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,7 +13,7 @@ import (
 
 // values are the numbers that the deciding check speaks of, and what its
 // condition comes to.
-func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value) {
+func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Value, holds value) {
 	add := func(vs ...Value) {
 		for _, v := range vs {
 			known := false
@@ -39,6 +42,13 @@ func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value)
 				}
 				add(vs...)
 			}
+			if strings.Contains(it.check.cond, "is_port(") {
+				for _, v := range r.device() {
+					if v.Name == "phys_ports" {
+						add(v)
+					}
+				}
+			}
 		}
 		if it.attr != "" {
 			add(r.attrValue(it.attr)...)
@@ -50,10 +60,155 @@ func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value)
 	if len(out) == 0 && it != nil {
 		add(r.handed(it)...)
 	}
+	if len(out) == 0 && it != nil {
+		add(r.alike(it)...)
+	}
 	if len(out) == 0 {
-		add(r.call.Args...)
+		add(r.arguments()...)
+	}
+	if len(out) == 0 {
+		add(r.asked(it, items)...)
+	}
+	if len(out) == 0 {
+		for _, v := range r.destroyed() {
+			r.blamed[v.Name] = true
+			add(v)
+		}
 	}
 	return out, holds
+}
+
+// alike are the members of the request that are called as something in the
+// condition is, whatever that is a part of there.
+func (r *request) alike(it *item) (out []Value) {
+	lists := [][]Value{r.core, r.driver, r.attributes()}
+	for _, name := range namesIn(it.check.cond) {
+		name = name[strings.LastIndex(name, ".")+1:]
+		for _, list := range lists {
+			for i := range list {
+				if v := &list[i]; matches(v.Name, strings.TrimSuffix(name, "_")) || v.Name == "attr_"+name {
+					out = append(out, *v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// arguments are those of a system call that has no request in memory.
+func (r *request) arguments() []Value {
+	c := r.call
+	switch c.Name {
+	case "mmap":
+		return []Value{
+			hexNumber("offset", c.Offset), number("length", c.Length), hexNumber("prot", uint64(c.Prot)), hexNumber("flags", uint64(c.Flags)),
+		}
+	case "munmap", "mprotect", "mremap":
+		return []Value{hexNumber("addr", c.Addr), number("length", c.Length)}
+	case "read":
+		return []Value{number("fd", uint64(uint32(c.FD))), number("count", c.Length)}
+	}
+	return c.Args
+}
+
+// mostAsked is how many attributes are shown of a call whose condition is on no
+// one of them.
+const mostAsked = 3
+
+// asked are the attributes that were asked for last before a check, or the first
+// members of a command's request.
+func (r *request) asked(it *item, items []*item) (out []Value) {
+	if it == nil || it.user >= 0 {
+		return nil
+	}
+	for _, before := range slices.Backward(items[:slices.Index(items, it)]) {
+		if before.attr == "" || !before.entered || r.sent(before.attr) == nil || len(out) == mostAsked {
+			continue
+		}
+		if !slices.ContainsFunc(out, func(v Value) bool { return v.Name == before.attr }) {
+			out = append(out, r.attrValue(before.attr)...)
+		}
+	}
+	if len(out) == 0 && r.ioctl != nil && !r.commanded {
+		for i := range min(len(r.ioctl.Attrs), mostAsked) {
+			if name := r.attrName(i); name != "" {
+				out = append(out, r.attrValue(name)...)
+			}
+		}
+	}
+	if len(out) == 0 && r.commanded {
+		for _, v := range r.core {
+			if v.Name != "response" && v.Name != "user_handle" && len(out) < mostAsked {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// destroyed is the handle of the object that the method destroys.
+func (r *request) destroyed() []Value {
+	if r.method == nil {
+		return nil
+	}
+	for i := range r.method.Attrs {
+		if a := &r.method.Attrs[i]; a.IsObject() && a.Access == spec.AccessDestroy && r.sent(a.Name) != nil {
+			return r.attrValue(a.Name)
+		}
+	}
+	return nil
+}
+
+// assigned is the attribute that a name was read from.
+func (r *request) assigned(it *item, name string) *Value {
+	for e, depth := it.env, 0; e != nil && depth < maxDepth; depth++ {
+		def := ""
+		for i := 0; i+1 < len(e.defs); i += 2 {
+			if e.defs[i] == name {
+				def = e.defs[i+1]
+			}
+		}
+		next := e
+		if def == "" {
+			for i := 0; i+1 < len(e.binds); i += 2 {
+				if e.binds[i] == name {
+					def, next = e.binds[i+1], e.caller
+				}
+			}
+		}
+		if def == "" {
+			return nil
+		}
+		if x, ok := parse(def).(*ast.CallExpr); ok {
+			if f, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) > 0 && accessors[f.Sel.Name] {
+				if a, ok := x.Args[0].(*ast.Ident); ok && strings.Contains(a.Name, "_ATTR_") {
+					_, v := r.attribute(a.Name)
+					return v
+				}
+			}
+		}
+		name, e = strings.Trim(def, "()"), next
+	}
+	return nil
+}
+
+// operation is a member of the driver's operations, by the name that a condition
+// has for it.
+func (r *request) operation(name string) []Value {
+	op, ok := strings.CutPrefix(name, "ops.")
+	if !ok || r.call.IB == nil {
+		return nil
+	}
+	v := reflect.ValueOf(r.call.IB.Ops)
+	for i := range v.NumField() {
+		if f := v.Field(i); member(v.Type().Field(i).Name) == op && f.Kind() == reflect.Func {
+			if f.IsNil() {
+				return []Value{{Name: "ops->" + op, Value: "NULL"}}
+			}
+			return []Value{{Name: "ops->" + op, Value: "the driver's"}}
+		}
+	}
+	return nil
 }
 
 // handed are the members of the request that callers handed down to the function
@@ -85,6 +240,12 @@ func (r *request) named(it *item, name string) []Value {
 	if _, v := r.lookup(it.function, it.user, it.attr, name); v != nil {
 		return []Value{*v}
 	}
+	if vs := r.operation(name); vs != nil {
+		return vs
+	}
+	if v := r.assigned(it, name); v != nil {
+		return []Value{*v}
+	}
 	v := it.env.eval(name)
 	text := shown(it.function, name)
 	switch v.kind {
@@ -113,7 +274,7 @@ func (r *request) spoken(word string) []Value {
 			}
 		}
 	}
-	if strings.ToUpper(word) == word && strings.Contains(word, "ATTR_") {
+	if strings.ToUpper(word) == word && strings.Contains(word, "ATTR_") && r.takesAttr(word) {
 		return r.attrValue(word)
 	}
 	if strings.HasPrefix(word, "max_") || strings.HasPrefix(word, "num_") {
@@ -147,6 +308,19 @@ func (r *request) spoken(word string) []Value {
 	return nil
 }
 
+// takesAttr says whether the method of the call has an attribute of that name.
+func (r *request) takesAttr(name string) bool {
+	if r.method == nil {
+		return false
+	}
+	for i := range r.method.Attrs {
+		if r.method.Attrs[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // attrValues are the fields of the user's attribute that matter to the parser.
 func (r *request) attrValues(user int) []Value {
 	if r.call.Ioctl == nil || user >= len(r.call.Ioctl.Attrs) {
@@ -166,6 +340,8 @@ func (r *request) attrValues(user int) []Value {
 		out = append(out, text("len", "%d", a.Len))
 		if a.Pointer {
 			out = append(out, text("data", "%#x", a.Data))
+		} else if a.Len == 0 {
+			break
 		} else if d := r.ioctl.Attrs[user].In; d != nil {
 			out = append(out, text("data", "%s", plain(d)))
 		}
@@ -300,13 +476,52 @@ var special = map[string]func(r *request, it *item) []Value{
 	"fd/bad":             descriptor,
 	"write/access":       who,
 	"write/header-fault": writeBuffer,
+	"write/request-short": func(r *request, _ *item) []Value {
+		return append([]Value{number("count", r.call.Length)}, r.commandSizes(true)...)
+	},
+	"write/response-short": func(r *request, _ *item) []Value { return r.commandSizes(false) },
+	"write/words": func(r *request, _ *item) []Value {
+		return append([]Value{number("count", r.call.Length)}, r.headerWords("in_words", 4)...)
+	},
+	"write/ex-words": func(r *request, _ *item) []Value {
+		vs := append([]Value{number("count", r.call.Length)}, r.headerWords("in_words", 8)...)
+		return append(vs, r.headerWords("provider_in_words", 8)...)
+	},
 	"write/not-supported": func(r *request, _ *item) []Value {
-		if r.word == 0 && (r.write == nil || !r.write.Readable) {
+		if !r.commanded {
 			return nil
 		}
 		name := spec.WriteName(uint8(r.word), r.word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0)
 		return []Value{text("command", "%#x %s", r.word, name)}
 	},
+}
+
+// headerWords is a length in the header of a write() command.
+func (r *request) headerWords(name string, size uint64) []Value {
+	if r.write == nil || !r.write.Readable {
+		return nil
+	}
+	v := r.write.Header.Field(name)
+	if v == nil {
+		return nil
+	}
+	return []Value{text(name, "%d, which is %d bytes", v.Num, size*v.Num)}
+}
+
+// commandSizes are how long the request of a command, or its response, is and has
+// to be.
+func (r *request) commandSizes(request bool) []Value {
+	if r.command == nil {
+		return nil
+	}
+	words, least, size := "out_words", r.command.RespSize, uint64(4)
+	if request {
+		words, least = "in_words", r.command.ReqSize
+	}
+	if r.command.Ex {
+		size = 8
+	}
+	return append(r.headerWords(words, size), number("least", uint64(least)))
 }
 
 func noContext(r *request, _ *item) []Value {

@@ -118,14 +118,14 @@ func races(s casefile.Step) bool {
 }
 
 // TestBatchAnswersAsSingleCalls: what real kernels answered to the ioctls of the
-// recorded cases, the same calls are answered in a batch. Every fourth case is
+// recorded cases, the same calls are answered in a batch. Every eighth case is
 // played, without those that are recorded many times and those with steps that
 // race.
 func TestBatchAnswersAsSingleCalls(t *testing.T) {
 	names, err := filepath.Glob("../../sim_test/corpus/linux-6.12*.jsonl")
 	require.NoError(t, err)
 	require.NotEmpty(t, names)
-	every := 4
+	every := 8
 	if testing.Short() {
 		every = 40
 	}

@@ -15,7 +15,6 @@ type Counts struct {
 
 	Allocs   int // places where the kernel asked for memory; see counter.Fail
 	Firmware int // firmware commands
-	Locks    int // locks that were taken, shared or alone
 	Refs     int // reference and use counts that were changed
 
 	User Accesses
@@ -39,7 +38,6 @@ func (c *Counts) add(o *Counts) {
 	c.Lookups += o.Lookups
 	c.Allocs += o.Allocs
 	c.Firmware += o.Firmware
-	c.Locks += o.Locks
 	c.Refs += o.Refs
 }
 
@@ -69,8 +67,6 @@ func (c *counter) Event(_ *trace.Task, e *trace.Event) {
 		}
 	case trace.Firmware:
 		c.Firmware++
-	case trace.Lock:
-		c.Locks++
 	case trace.Ref, trace.Usecnt:
 		c.Refs++
 	}

@@ -214,6 +214,7 @@ func TestTrimCounts(t *testing.T) {
 		row := rows[name]
 		require.NotNil(t, row, name)
 		// The method is found by a walk; so is what the method does not have.
+		require.Equal(t, n, row["crossings"], name)
 		require.Equal(t, []any{n * want.attrs, n * (want.attrs - want.unknown), n * (1 + want.unknown)},
 			[]any{row["attrs"], row["slots"], row["lookups"]}, name)
 		require.Equal(t, []any{n * in, n * (bytesIn + attrSize*(want.attrs-createCQCall.attrs)), n * out, n * bytesOut},
@@ -234,9 +235,22 @@ func TestAsyncLocks(t *testing.T) {
 	}
 	waits := map[string][]any{both: {"waits", "waits"}, mine: {"waits", "goes on"}, nobody: {"goes on", "goes on"}}
 	seen := map[string]int{}
+	for name, want := range map[string]call{
+		"INFO_HANDLES": {attrs: 3, out: []int{0, 2, 4, 2}}, // this file has no protection domain
+		"QUERY_PORT":   queryPortCall, "CQ CREATE": createCQCall, "CQ DESTROY": destroyCQCall,
+		"REG_MR": regMRCall, "MR DESTROY": deregMRCall,
+	} {
+		key := "Counts, of one call: " + name
+		row := rows[key]
+		require.NotNil(t, row, name)
+		in, bytesIn, out, bytesOut := want.counts()
+		require.Equal(t, []any{1, in, bytesIn, out, bytesOut},
+			[]any{row["crossings"], row["copies_in"], row["bytes_in"], row["copies_out"], row["bytes_out"]}, name)
+		delete(rows, key)
+	}
 	for name, row := range rows {
 		call, lock, ok := strings.Cut(strings.TrimPrefix(name, "Locks of "), ": ")
-		require.True(t, ok)
+		require.True(t, ok, name)
 		seen[call]++
 		require.Contains(t, scope, lock)
 		require.Equal(t, waits[scope[lock]], []any{row["same_file"], row["other_file"]}, name)

@@ -19,8 +19,8 @@ var (
 			"submit these calls either.", uverbsMainC + ", uverbs_fops"},
 		{"Some methods take or return many things at once: QUERY_GID_TABLE all GIDs of all ports.", stdDeviceC},
 		{"ADVISE_MR takes a list of memory ranges.", stdMRC},
-		{"The write() commands POST_SEND, POST_RECV and POST_SRQ_RECV take a list of work requests. A driver's " +
-			"library in user space posts without any system call.", uverbsCmdC},
+		{"The write() commands POST_SEND, POST_RECV and POST_SRQ_RECV take a list of work requests. mlx5's " +
+			"library posts without any system call.", uverbsCmdC},
 		{"With DEVX one firmware command can make many objects: ALLOC_FLOW_COUNTER takes how many counters.",
 			devxC + ", DEVX_OBJ_CREATE"},
 		{"GET_CONTEXT answers with the numbers that a program needs at its start.", stdDeviceC},
@@ -45,7 +45,7 @@ var (
 			"decides between EPROTONOSUPPORT and going on.", uverbsIoctlC + ", uverbs_set_attr"},
 	}
 	asyncFacts = []Fact{
-		{"An ioctl holds no lock of the file or the device alone: a removal waits for the calls, by SRCU, and they " +
+		{"An ioctl as such holds no lock that keeps another one out: a removal waits for the calls, by SRCU, and they " +
 			"wait for nobody.", uverbsIoctlC + ", ib_uverbs_ioctl"},
 		{"Making and destroying objects hold hw_destroy_rwsem shared; the end of all objects holds it alone.",
 			rdmaCoreC + ", rdma_alloc_begin_uobject, uverbs_destroy_ufile_hw"},

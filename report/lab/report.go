@@ -2,6 +2,7 @@ package lab
 
 import (
 	"fmt"
+	"time"
 
 	"uverbsim/kernel"
 )
@@ -55,6 +56,9 @@ type Options struct {
 	N          int  // how many calls of a kind, 1 to MaxN
 	CountsOnly bool // no times
 	Rounds     int  // of the measurement; 101 if zero
+	// Crossing, when not zero, is what a crossing is taken to cost; otherwise that
+	// is measured. It is of use to experiments that estimate.
+	Crossing time.Duration
 }
 
 // What Options.N may be: at most what fits into one batch.
@@ -68,15 +72,17 @@ type Experiment struct {
 	Name  string
 	Short string // one line
 	Long  string // what is done and counted
-	run   func(Options) (*Report, error)
+	// Estimates: it adds what crossings cost to the times.
+	Estimates bool
+	run       func(Options) (*Report, error)
 }
 
 // Experiments are the four, in the order in which they are told.
 var Experiments = []Experiment{
-	{"batch", "Many calls one by one, or in one batch", batchLong, batchExperiment},
-	{"reuse", "A command buffer for each call, or one that is used again", reuseLong, reuseExperiment},
-	{"trim", "All attributes, or only those that are needed", trimLong, trimExperiment},
-	{"async", "One call after the other, or several in flight at once", asyncLong, asyncExperiment},
+	{"batch", "Many calls one by one, or in one batch", batchLong, true, batchExperiment},
+	{"reuse", "A command buffer for each call, or one that is used again", reuseLong, false, reuseExperiment},
+	{"trim", "All attributes, or only those that are needed", trimLong, false, trimExperiment},
+	{"async", "One call after the other, or several in flight at once", asyncLong, false, asyncExperiment},
 }
 
 // Run runs an experiment. An error is one of the options, or says that the model
@@ -87,6 +93,9 @@ func (e *Experiment) Run(o Options) (*Report, error) {
 	}
 	if o.N < 1 || o.N > MaxN {
 		return nil, fmt.Errorf("lab %s: %d calls of a kind: there may be 1 to %d", e.Name, o.N, MaxN)
+	}
+	if o.Crossing < 0 {
+		return nil, fmt.Errorf("lab %s: a crossing of %v: it cannot take less than no time", e.Name, o.Crossing)
 	}
 	r, err := e.run(o)
 	if err != nil {

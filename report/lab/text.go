@@ -24,7 +24,7 @@ func Text(w io.Writer, r *Report) error {
 	if r.Crossing != nil {
 		p.line("")
 		p.wrap("", fmt.Sprintf("A crossing takes %.0f ns: %s. Work is the model's, which crosses nothing; where the two are "+
-			"added, or a share of them is told, that is an estimate.", r.Crossing.Nanoseconds, crossingHow))
+			"added, or a share of them is told, that is an estimate.", r.Crossing.Nanoseconds, r.Crossing.How))
 	}
 	var facts []string
 	for _, f := range r.Kernel {

@@ -67,6 +67,19 @@ func TestBatchEstimate(t *testing.T) {
 	}
 }
 
+// TestGivenCrossing: the estimate is made with what was given.
+func TestGivenCrossing(t *testing.T) {
+	r, err := Experiments[0].Run(Options{N: 2, Rounds: 1, Crossing: time.Second})
+	require.NoError(t, err)
+	require.Equal(t, Crossing{1e9, crossingGiven}, *r.Crossing)
+	first, last := r.Times[0].Rows[0], r.Times[0].Rows[2]
+	require.Equal(t, 1e9, first.Values[1])
+	require.Equal(t, 5e8, last.Values[1], "two calls share one")
+	require.InDelta(t, 50, last.Values[3], 1, "the work is nothing beside it")
+	_, err = Experiments[0].Run(Options{N: 2, Crossing: -1})
+	require.ErrorContains(t, err, "-1ns")
+}
+
 // TestMeasureTakesTurns: every variant runs in every round, as often as it was
 // found that it should, and the median is the middle one.
 func TestMeasureTakesTurns(t *testing.T) {

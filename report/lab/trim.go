@@ -111,9 +111,9 @@ func trimExperiment(o Options) (*Report, error) {
 
 func (r *Report) countTrim(m *machine, variants []trimVariant, queues []*queue, n int) error {
 	table := Table{Title: fmt.Sprintf("Counts, of %d CQ CREATE", n), Columns: []Column{
-		{"attrs", "attributes"}, {"slots", "indexed"}, {"lookups", "walks"},
+		{"crossings", "crossings"}, {"attrs", "attributes"}, {"slots", "indexed"}, {"lookups", "walks"},
 		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
-		{"allocs", "allocations"}, {"locks", "locks"}, {"refs", "refs"},
+		{"allocs", "allocations"}, {"refs", "refs"},
 	}, Notes: []string{"indexed: found in the tree's node that the method is in. walks: through the tree from its root."}}
 	chart := &Chart{Title: "What one CQ CREATE takes", Y: "for one call"}
 	for i, q := range queues {
@@ -131,8 +131,8 @@ func (r *Report) countTrim(m *machine, variants []trimVariant, queues []*queue, 
 				return err
 			}
 		}
-		table.add(variants[i].name, sum.Attrs, sum.Slots, sum.Lookups, sum.CopiesIn, sum.BytesIn,
-			sum.CopiesOut, sum.BytesOut, sum.Allocs, sum.Locks, sum.Refs)
+		table.add(variants[i].name, sum.Crossings, sum.Attrs, sum.Slots, sum.Lookups, sum.CopiesIn, sum.BytesIn,
+			sum.CopiesOut, sum.BytesOut, sum.Allocs, sum.Refs)
 		chart.Categories = append(chart.Categories, trimNames[i])
 		one := float64(n)
 		chart.add("attributes", float64(sum.Attrs)/one)

@@ -110,9 +110,6 @@ func (p *parser) offsetFirst(s string) (offset, rest string, at int) {
 	if size := len(groups[0]); size == len(first) || size%2 != 0 && size != 6 || !isOffset(len(first), size, strings.HasPrefix(rest, " ")) {
 		return "", "", 0
 	}
-	if _, err := hex.DecodeString(first + strings.Repeat("0", len(first)%2)); err != nil {
-		return "", "", 0
-	}
 	return first, rest, at
 }
 

@@ -90,6 +90,14 @@ func TestRanges(t *testing.T) {
 	require.Equal(t, []byte{1, 0}, r.Bytes)
 	require.Equal(t, "0", r.Returned)
 
+	// A string has the request, and a dump what it points to.
+	w, err := request.Parse(`write(3, "\3\0\0\0\4\0\2\0\20 0\0\0\0\0\0", 16) = 16` + "\n302010:\t0x11 0x22\n")
+	require.NoError(t, err)
+	require.Len(t, w.Bytes, 16)
+	require.Equal(t, []request.Range{{Addr: 0, Bytes: w.Bytes}, {Addr: 0x302010, Bytes: []byte{0x11, 0x22}}}, w.Memory)
+	require.False(t, w.Addressed)
+	require.Len(t, w.Placed().Memory, 2)
+
 	require.NoError(t, r.AddMemory(0x7fff0014, []byte{9}))
 	require.Len(t, r.Memory, 2)
 	require.NoError(t, r.AddMemory(0x7fff0013, []byte{0, 9, 8}))
@@ -123,21 +131,20 @@ func TestStrace(t *testing.T) {
 		kind     request.Kind
 		bytes    string
 		count    int
-		cut      bool
 		returned string
 	}{
-		"octal": {`write(3, "\3\0\0\0\4\0\2\0\20 0\0\0\0\0\0", 16) = 16`, request.Write, alloc, 16, false, "16"},
+		"octal": {`write(3, "\3\0\0\0\4\0\2\0\20 0\0\0\0\0\0", 16) = 16`, request.Write, alloc, 16, "16"},
 		"hexadecimal": {`4711  12:00:01 write(3</dev/infiniband/uverbs0<char 231:192>>, "\x03\x00\x00\x00\x04\x00\x02\x00\x10\x20\x30\x00\x00\x00\x00\x00", 16) = -1 EINVAL (Invalid argument)`,
-			request.Write, alloc, 16, false, "EINVAL"},
-		"cut": {`write(3</dev/infiniband/uverbs0>, "\3\0\0\0\4\0\2\0"..., 16) = 16`, request.Write, alloc[:8], 16, true, "16"},
+			request.Write, alloc, 16, "EINVAL"},
+		"cut": {`write(3</dev/infiniband/uverbs0>, "\3\0\0\0\4\0\2\0"..., 16) = 16`, request.Write, alloc[:8], 16, "16"},
 		"cut, with a dump": {`write(3, "\3\0\0\0\4\0\2\0"..., 16) = 16` + "\n" +
-			" | 00000  03 00 00 00 04 00 02 00  10 20 30 00 00 00 00 00  ......... 0..... |\n", request.Write, alloc, 16, false, "16"},
-		"a dump": {`write(3, 0x7ffc12345678, 16) = ?` + "\n0300000004000200 1020300000000000", request.Write, alloc, 16, false, ""},
+			" | 00000  03 00 00 00 04 00 02 00  10 20 30 00 00 00 00 00  ......... 0..... |\n", request.Write, alloc, 16, "16"},
+		"a dump": {`write(3, 0x7ffc12345678, 16) = ?` + "\n0300000004000200 1020300000000000", request.Write, alloc, 16, ""},
 		"as strings of ioctl": {`ioctl(3, RDMA_VERBS_IOCTL, "\x28\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00...") = -1 ENOSPC (No space left on device)`,
-			request.Ioctl, string(append(bytes.Clone(probe[:16]), 0, 0, 0, 0)), -1, true, "ENOSPC"},
+			request.Ioctl, string(append(bytes.Clone(probe[:16]), 0, 0, 0, 0)), -1, "ENOSPC"},
 		"other calls": {"openat(AT_FDCWD, \"/dev/infiniband/uverbs0\", O_RDWR) = 3\nioctl(1, TCGETS, 0x7ffc12345678) = 0\n" +
 			`[pid 12] write(1, "hello, world", 12) = 12` + "\n" + `write(3, "\3\0\0\0\4\0\2\0\20 0\0\0\0\0\0", 16) = 16` + "\n+++ exited with 0 +++\n",
-			request.Write, alloc, 16, false, "16"},
+			request.Write, alloc, 16, "16"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := request.Parse(tt.text)
@@ -145,7 +152,6 @@ func TestStrace(t *testing.T) {
 			require.Equal(t, tt.kind, r.Kind)
 			require.Equal(t, hex.EncodeToString([]byte(tt.bytes)), hex.EncodeToString(r.Bytes))
 			require.Equal(t, tt.count, r.Count)
-			require.Equal(t, tt.cut, r.Cut)
 			require.Equal(t, tt.returned, r.Returned)
 		})
 	}
@@ -176,6 +182,8 @@ func TestRefused(t *testing.T) {
 		`write(3, "hello", 5) = 5`:                                                        "line 1: this is not a write to a uverbs device",
 		`write(3</tmp/x>, "\3\0\0\0\2\0\0\0", 8) = 8`:                                     "line 1: this is not a write to a uverbs device",
 		`write(3, "\3\0\0\0`:                                                              "line 1, column 10: the string has no end",
+		`write(3, "\3\0\0\0\4\0\2\0"..., `:                                                "line 1, column 28: bytes are left out, and how many is not said",
+		`ioctl(3, RDMA_VERBS_IOCTL, 0x10) = -1 EFAULT (Bad address)`:                      "line 1: the request lies at 0x10, where no program has memory",
 		`write(3, "\q", 1)`:                                                               `line 1, column 11: \q is no escape of C`,
 		`ioctl(3</dev/infiniband/uverbs0>, RDMA_VERBS_IOCTL, {x}) =`:                      "line 1, column 53: neither an address nor a string",
 		"ioctl(3, RDMA_VERBS_IOCTL, 0x1000) = 0\nioctl(3, RDMA_VERBS_IOCTL, 0x2000) = 0":  "line 2: a second request, after that of line 1",

@@ -8,11 +8,10 @@ import (
 
 // parser gathers what lines say.
 type parser struct {
-	n     int // the line
-	rows  []row
-	size  int // bytes in rows
-	call  *call
-	count int
+	n    int // the line
+	rows []row
+	size int // bytes in rows
+	call *call
 
 	skipped string // why a line that is no request was passed over, of the first such
 	brace   brace
@@ -145,15 +144,12 @@ func (p *parser) escapes(r *row, token string, column int) error {
 func (p *parser) finish() (*Request, error) {
 	q := &Request{Count: -1}
 	if p.call != nil {
-		q.Kind, q.Returned, q.Cut = p.call.kind, p.call.returned, p.call.cut
-		if p.call.count >= 0 {
-			q.Count = p.call.count
-		}
+		q.Kind, q.Returned, q.Count = p.call.kind, p.call.returned, p.call.count
 	}
 	if len(p.rows) == 0 {
 		return p.fromCall(q)
 	}
-	memory, err := p.memory(q)
+	memory, err := p.memory()
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +157,11 @@ func (p *parser) finish() (*Request, error) {
 		return nil, failed(p.rows[0].line, 0, "no bytes")
 	}
 	first := &memory[0]
-	q.At, q.Addressed = first.Addr, p.rows[0].offset != "" && first.Addr >= firstAddress
+	if p.call != nil && p.call.bytes != nil && first.Addr >= firstAddress {
+		memory = append([]Range{{0, p.call.bytes}}, memory...) // these are not the request's
+		first = &memory[0]
+	}
+	q.At, q.Addressed = first.Addr, first.Addr >= firstAddress
 	if p.call != nil && p.call.arg != 0 {
 		if err := p.move(q, memory); err != nil {
 			return nil, err
@@ -179,15 +179,12 @@ func (p *parser) finish() (*Request, error) {
 			return nil, failed(0, 0, "the dump lacks the bytes between %#x and %#x", min(q.At, m.Addr), max(q.At, m.Addr))
 		}
 	}
-	if p.call != nil && p.call.cut && p.call.count >= 0 && len(q.Bytes) >= p.call.count {
-		q.Cut = false
-	}
 	return q, nil
 }
 
 // memory is what the rows show: with groups that may be words or bytes, in the
 // reading in which the request looks like one.
-func (p *parser) memory(q *Request) ([]Range, error) {
+func (p *parser) memory() ([]Range, error) {
 	plain, err := ranges(p.rows, false)
 	if err != nil {
 		return nil, err

@@ -44,8 +44,6 @@ type Request struct {
 
 	// Count is how many bytes a write() was to write, -1 if that is not said.
 	Count int
-	// Cut: strace left bytes out of a string.
-	Cut bool
 	// Returned is what a line of strace says that the call returned: 0 or more,
 	// or the name of an errno, "" if nothing.
 	Returned string
@@ -81,7 +79,7 @@ func failed(line, column int, format string, a ...any) error {
 
 // Parse reads a text. The error is an *Error.
 func Parse(text string) (*Request, error) {
-	p := parser{count: -1}
+	var p parser
 	n := 0
 	for line := range strings.Lines(text) {
 		n++

@@ -15,7 +15,6 @@ type call struct {
 	line     int
 	kind     Kind
 	bytes    []byte // as its string has them, nil without one
-	cut      bool   // the string ends with ...
 	arg      uint64 // the address of the request, 0 if it is not said
 	count    int    // what a write() was to write, -1 if it is not said
 	returned string
@@ -86,9 +85,9 @@ func (p *parser) ioctl(c *call, s string, at int) (bool, error) {
 		if err != nil {
 			return true, err
 		}
-		c.bytes, c.cut = b, strings.HasPrefix(s[at+n:], "...")
+		c.bytes, at = b, at+n
 		if cut, ok := bytes.CutSuffix(b, []byte("...")); ok && len(b) < spec.IoctlHdrSize { // as some paste it
-			c.bytes, c.cut = cut, true
+			c.bytes = cut
 		}
 	case pointer.MatchString(s[at:]):
 		c.arg, _ = strconv.ParseUint(pointer.FindStringSubmatch(s[at:])[1], 16, 64)
@@ -110,8 +109,7 @@ func (p *parser) write(c *call, s string, at int, path string) (bool, error) {
 		if err != nil {
 			return true, err
 		}
-		c.bytes, c.cut = b, strings.HasPrefix(s[at+n:], "...")
-		at += n
+		c.bytes, at = b, at+n
 	case pointer.MatchString(s[at:]):
 		m := pointer.FindStringSubmatch(s[at:])
 		c.arg, _ = strconv.ParseUint(m[1], 16, 64)
@@ -125,6 +123,8 @@ func (p *parser) write(c *call, s string, at int, path string) (bool, error) {
 			return true, failed(p.n, 0, "a write of %s bytes", m[1]+m[2])
 		}
 		c.count = int(n)
+	} else if strings.HasPrefix(s[at:], "...") {
+		return true, failed(p.n, at+1, "bytes are left out, and how many is not said")
 	}
 	if path == "" && c.bytes != nil && writeFits(c.bytes, max(c.count, len(c.bytes))) == no ||
 		path != "" && !strings.Contains(path, "uverbs") {

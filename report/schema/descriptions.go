@@ -114,7 +114,7 @@ var descriptions = map[string]string{
 	"Choice.min_len": "The least length of the data.",
 	"Choice.max_len": "The greatest.",
 
-	"Write":                 "A command of write(), which UVERBS_METHOD_INVOKE_WRITE takes too.",
+	"Write":                 "A command of write(), which UVERBS_METHOD_INVOKE_WRITE takes too: the core's parts as UVERBS_ATTR_CORE_IN and CORE_OUT, the driver's as UVERBS_ATTR_UHW_IN and UHW_OUT.",
 	"Write.command":         "The command word: the number, and ex_flag of an extended one.",
 	"Write.name":            "The UAPI's enumerator.",
 	"Write.short":           "The name without what all have, or with CMD_ before it where a method has that name.",
@@ -163,12 +163,13 @@ var descriptions = map[string]string{
 	"Member.count":  "How many elements an array has.",
 	"Member.is":     "What it stands for, if for more than a number.",
 
-	"Tail":        "An array that follows a struct.",
-	"Tail.name":   "Its name.",
-	"Tail.type":   "The type of an element.",
-	"Tail.count":  "How many elements there are, in terms of the struct's members.",
-	"Tail.stride": "How many bytes from one element to the next. Absent: the element's size.",
-	"Tail.is":     "What an element stands for, if for more than a number.",
+	"Tail":          "An array that follows a struct.",
+	"Tail.name":     "Its name.",
+	"Tail.type":     "The type of an element.",
+	"Tail.count":    "How many elements there are, in terms of the struct's members.",
+	"Tail.stride":   "How many bytes from one element to the next. Absent: the element's size.",
+	"Tail.variants": "The structs that an element may be, if they differ; they begin with the type.",
+	"Tail.is":       "What an element stands for, if for more than a number.",
 
 	"Enumerator":       "A name of a C enum.",
 	"Enumerator.name":  "The name.",

@@ -210,6 +210,8 @@ type Tail struct {
 	Count  string   `json:"count"`
 	Stride string   `json:"stride,omitempty"`
 	Is     *Meaning `json:"is,omitempty"`
+
+	Variants []string `json:"variants,omitempty"`
 }
 
 // Enumerator is a name of a C enum.

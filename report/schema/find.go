@@ -171,6 +171,9 @@ func (d *Document) keep(from *Document, name string) {
 	}
 	for _, t := range s.Tails {
 		d.keep(from, t.Type)
+		for _, v := range t.Variants {
+			d.keep(from, v)
+		}
 	}
 	for _, union := range []string{"rdma", "atomic", "ud"} {
 		d.keep(from, name+"."+union)

@@ -91,3 +91,29 @@ func TestDriverByName(t *testing.T) {
 	_, err := DriverByName("mlx4")
 	require.EqualError(t, err, `driver "mlx4": one of core, mlx5, rxe, efa, bnxt_re`)
 }
+
+// FuzzFind wants every name to be found or to be refused in one line.
+func FuzzFind(f *testing.F) {
+	for _, name := range []string{"cq", "cq.create", "", ".", "cq.", "UVERBS_METHOD_CQ_CREATE", "a\nb", "\xff.\x00", "IB_USER_VERBS_"} {
+		f.Add(name)
+	}
+	d, err := DriverByName("mlx5")
+	require.NoError(f, err)
+	doc, err := Build(d, spec.Linux6_12)
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, name string) {
+		if len(name) > 1000 {
+			return
+		}
+		sel, err := doc.Find(name)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.NotNil(t, sel.Object)
+		require.False(t, sel.Method != nil && sel.Write != nil)
+		first, last := sel.Keys()
+		require.LessOrEqual(t, first, last)
+		require.Len(t, doc.Only(sel).Objects, 1)
+	})
+}

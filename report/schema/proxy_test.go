@@ -93,6 +93,10 @@ func TestWritesOfAProxy(t *testing.T) {
 			{"udata_in", "buf_addr", "user_address", 0}, {"udata_in", "db_addr", "user_address", 8},
 		},
 		"DEVICE.CMD_GET_CONTEXT": {{"response", "async_fd", "fd", 0}},
+		"FLOW.EX_CREATE_FLOW": {
+			{"request", "qp_handle", "handle", 4}, {"request", "handle", "handle", 8}, {"request", "handle", "handle", 8},
+			{"response", "flow_handle", "handle", 4}, {"udata_in", "counters_data", "user_address", 0},
+		},
 		"RWQ_IND_TBL.EX_CREATE_RWQ_IND_TBL": {
 			{"request", "wq_handles", "handle", 8}, {"response", "ind_tbl_handle", "handle", 8},
 		},
@@ -119,4 +123,37 @@ func TestWritesOfAProxy(t *testing.T) {
 	require.Equal(t, []bool{false, false, true}, flags("MR.REG_MR"))
 	require.Equal(t, []bool{true, false, false}, flags("XRCD.OPEN_XRCD"))
 	require.Equal(t, []bool{false, false, true}, flags("FLOW.EX_CREATE_FLOW"))
+}
+
+// TestMethodsOfAProxy has what the attributes of a method say of it, by the
+// macros of their declarations and the structs of mlx5-abi.h.
+func TestMethodsOfAProxy(t *testing.T) {
+	doc := build(t, "mlx5", spec.Linux6_12)
+	type summary struct{ takes, returns, pointer bool }
+	for name, want := range map[string]summary{
+		"pd.destroy":              {},
+		"counters.create":         {},
+		"cq.create":               {takes: true, pointer: true},
+		"cq.destroy":              {},
+		"qp.create":               {takes: true, pointer: true},
+		"mr.reg_dmabuf_mr":        {takes: true},
+		"mr.dm_mr_reg":            {},
+		"async_event.alloc":       {returns: true},
+		"devx_async_cmd_fd.alloc": {returns: true},
+		"devx.subscribe_event":    {takes: true},
+		"devx_umem.reg":           {takes: true, pointer: true},
+		"devx_obj.async_query":    {takes: true},
+		"device.get_context":      {},
+	} {
+		sel, err := doc.Find(name)
+		require.NoError(t, err)
+		m := sel.Method
+		require.Equal(t, want, summary{m.TakesFD, m.ReturnsFD, m.Pointer}, name)
+	}
+	sel, err := doc.Find("cq.create")
+	require.NoError(t, err)
+	require.Equal(t, "UVERBS_OBJECT_CQ", sel.Method.Creates)
+	sel, err = doc.Find("pd.destroy")
+	require.NoError(t, err)
+	require.Equal(t, "UVERBS_OBJECT_PD", sel.Method.Destroys)
 }

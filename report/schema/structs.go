@@ -39,8 +39,13 @@ func (b *builder) addStruct(ctype string) bool {
 		b.addStruct(m.Type)
 	}
 	for _, t := range spec.TailsOf(ctype) {
-		s.Tails = append(s.Tails, Tail{Name: t.Name, Type: t.Type, Count: t.Count, Stride: t.Stride, Is: meaning(t.Is, b.objectName)})
+		s.Tails = append(s.Tails, Tail{
+			Name: t.Name, Type: t.Type, Count: t.Count, Stride: t.Stride, Is: meaning(t.Is, b.objectName), Variants: t.Variants,
+		})
 		b.addStruct(t.Type)
+		for _, v := range t.Variants {
+			b.addStruct(v)
+		}
 	}
 	b.doc.Structs[ctype] = s
 	return true
@@ -57,6 +62,9 @@ func (b *builder) refs(part, ctype string, each bool) []Ref {
 			})
 		}
 		refs = append(refs, b.refsAt(part, t.Type, "", 0, true)...)
+		for _, v := range t.Variants {
+			refs = append(refs, b.refsAt(part, v, "", 0, true)...)
+		}
 	}
 	return refs
 }

@@ -46,7 +46,7 @@ line.life { stroke: #d3d8de; stroke-width: 1px; }
 .firmware { stroke: #7a3e9d; } polygon.firmware, circle.firmware { fill: #7a3e9d; }
 .dma { stroke: #8f5400; } polygon.dma, circle.dma { fill: #8f5400; }
 .refused { stroke: #b3261e; } polygon.refused, circle.refused { fill: #b3261e; }
-text.refused { fill: #b3261e; stroke: none; }
+text.refused { fill: #b3261e; }
 text.left { font-style: italic; }
 `
 
@@ -63,7 +63,7 @@ func (d *Diagram) WriteTo(w io.Writer) (int64, error) {
 	var b bytes.Buffer
 	c := &canvas{SVG: svg.New(&b)}
 	parts := split(rows)
-	height := titleSize + len(parts)*headSize + len(rows)*rowSize + rowSize + margin
+	height := titleSize + len(parts)*headSize + len(rows)*rowSize + margin
 	if left > 0 {
 		height += rowSize
 	}
@@ -155,10 +155,11 @@ func (c *canvas) label(x, y int, text string, cl class) {
 		x = max(x-over, margin)
 	}
 	text = fit(text, width-margin-x)
-	c.Text(x, y, text, cssClass("label"))
 	if cl == refused {
-		c.Text(x, y, text, cssClass("refused"))
+		c.Text(x, y, text, cssClass("label", "refused"))
+		return
 	}
+	c.Text(x, y, text, cssClass("label"))
 }
 
 func textWidth(s string) int { return int(charWidth * float64(len(s))) }

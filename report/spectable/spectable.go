@@ -15,7 +15,7 @@ import (
 func Print(w io.Writer, d *schema.Document) error {
 	p := newPrinter(w, d)
 	p.head()
-	p.row("ID", "OBJECT", "KEY", "CLASS", "METHODS", "WRITES", "BY", "")
+	p.heads("ID", "OBJECT", "KEY", "CLASS", "METHODS", "WRITES", "BY")
 	for _, o := range d.Objects {
 		p.row(id(o.ID), o.Name, fmt.Sprintf("0x%04x", o.Key), o.Class, count(o.Methods), count(o.Writes), o.DeclaredBy, pruned(o.Pruned))
 	}
@@ -67,6 +67,9 @@ func (p *printer) end() error {
 
 // row sets a line of a table.
 func (p *printer) row(cells ...string) { p.line("%s\t", strings.Join(cells, "\t")) }
+
+// heads sets the line above a table. Its last cell does not make its column wider.
+func (p *printer) heads(cells ...string) { p.line("%s", strings.Join(cells, "\t")) }
 
 // line sets a line, which ends a table if it has no tabs.
 func (p *printer) line(format string, args ...any) { fmt.Fprintf(p.table, format+"\n", args...) }
@@ -136,7 +139,7 @@ func (p *printer) object(o *schema.Object) {
 		return
 	}
 	p.line("")
-	p.row("COMMAND", "WRITE", "REQUEST", "RESPONSE", "SINCE", "")
+	p.heads("COMMAND", "WRITE", "REQUEST", "RESPONSE", "SINCE")
 	for i := range o.Writes {
 		w := &o.Writes[i]
 		p.row(command(w), w.Name, sized(w.Request, w.ReqMin), sized(w.Response, w.RespMin), w.Since, writeNotes(w))
@@ -165,7 +168,7 @@ func (p *printer) attributes(m *schema.Method) {
 		p.line("no attributes")
 		return
 	}
-	p.row("ID", "KEY", "ATTRIBUTE", "TYPE", "DIR", "SIZE", "", "SINCE", "")
+	p.heads("ID", "KEY", "ATTRIBUTE", "TYPE", "DIR", "SIZE", "", "SINCE")
 	for i := range m.Attrs {
 		a := &m.Attrs[i]
 		p.row(id(a.ID), fmt.Sprintf("0x%04x", a.Key), a.Name, a.Type, a.Direction, size(a), mandatory(a), a.Since, what(a))
@@ -277,7 +280,7 @@ func (p *printer) write(o *schema.Object, w *schema.Write) {
 		p.line("%s", pruned(w.Pruned))
 	}
 	p.line("")
-	p.row("PART", "STRUCT", "AT LEAST")
+	p.heads("PART", "STRUCT", "AT LEAST")
 	p.part("request", w.ReqMin, w.Request)
 	p.part("response", w.RespMin, w.Response)
 	p.part("driver's request", 0, w.UdataIn...)
@@ -360,7 +363,7 @@ func (p *printer) structs(names []string) {
 				is += "; " + role(t.Is)
 			}
 			p.row("    …", t.Type+"[]", t.Name, is)
-			names = append(names, t.Type)
+			names = append(append(names, t.Type), t.Variants...)
 		}
 	}
 }
