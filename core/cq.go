@@ -12,7 +12,7 @@ type CQ struct {
 	Device *Device
 	Object *uobject.Object
 	CQE    uint32 // entries that it has, as the driver rounded them
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 
 	// CompHandler and EventHandler are called by the driver, in interrupt

@@ -32,14 +32,14 @@ type FlowSpec struct {
 type FlowAction struct {
 	Device *Device
 	Type   uint32
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 }
 
 // Counters is a struct ib_counters, a set of flow counters.
 type Counters struct {
 	Device *Device
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 }
 

@@ -11,7 +11,7 @@ type MR struct {
 	Length     uint64
 	Type       uint8 // enum ib_mr_type: MRTypeUser, MRTypeDM
 	DM         *DM
-	Usecnt     atomic.Int32
+	Usecnt     Usecnt
 	Driver     any
 }
 
@@ -35,7 +35,7 @@ type DM struct {
 	Device *Device
 	Length uint32
 	Flags  uint32
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 }
 

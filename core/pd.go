@@ -10,14 +10,14 @@ import (
 type PD struct {
 	Device *Device
 	Driver any
-	Usecnt atomic.Int32 // objects that live in it
+	Usecnt Usecnt // objects that live in it
 }
 
 // XRCD is a struct ib_xrcd, a domain of shared receive queues and XRC targets.
 type XRCD struct {
 	Device *Device
 	Driver any
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Inode  any // the file that it is shared through, nil if none
 
 	tgtQPsRwsem trace.RWSem

@@ -19,7 +19,7 @@ type QP struct {
 	QPNum          uint32
 	Type           uint8  // enum ib_qp_type
 	Port           uint32 // 0 until a modify names one
-	Usecnt         atomic.Int32
+	Usecnt         Usecnt
 	Driver         any
 
 	// RealQP is the QP that the driver knows: the QP itself, but for a handle

@@ -16,7 +16,7 @@ type SRQ struct {
 	CQ     *CQ   // of an XRC or tag matching SRQ
 	XRCD   *XRCD
 	SRQNum uint32 // of an XRC SRQ
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 
 	EventHandler func(t *trace.Task, e *Event)

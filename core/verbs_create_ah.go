@@ -37,6 +37,6 @@ func createAH(pd *PD, attr *AHAttr, udata *Udata) (*AH, error) {
 	if err := pd.Device.Ops.CreateUserAH(ah, attr, udata); err != nil {
 		return nil, err
 	}
-	pd.Usecnt.Add(1)
+	pd.Usecnt.Count(t, "ib_pd", 1)
 	return ah, nil
 }

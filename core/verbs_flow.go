@@ -13,7 +13,7 @@ type FlowResources struct {
 // flow_resources_add in drivers/infiniband/core/uverbs_cmd.c.
 func (r *FlowResources) AddAction(t *trace.Task, a *FlowAction) {
 	defer t.Enter(trace.Uverbs, "flow_resources_add").Leave()
-	a.Usecnt.Add(1)
+	a.Usecnt.Count(t, "ib_flow_action", 1)
 	r.Actions = append(r.Actions, a)
 }
 
@@ -21,7 +21,7 @@ func (r *FlowResources) AddAction(t *trace.Task, a *FlowAction) {
 // flow_resources_add in drivers/infiniband/core/uverbs_cmd.c.
 func (r *FlowResources) AddCounters(t *trace.Task, c *Counters) {
 	defer t.Enter(trace.Uverbs, "flow_resources_add").Leave()
-	c.Usecnt.Add(1)
+	c.Usecnt.Count(t, "ib_counters", 1)
 	r.Counters = append(r.Counters, c)
 }
 
@@ -33,10 +33,10 @@ func (r *FlowResources) Free(t *trace.Task) {
 		return
 	}
 	for _, a := range r.Actions {
-		a.Usecnt.Add(-1)
+		a.Usecnt.Count(t, "ib_flow_action", -1)
 	}
 	for _, c := range r.Counters {
-		c.Usecnt.Add(-1)
+		c.Usecnt.Count(t, "ib_counters", -1)
 	}
 }
 

@@ -54,9 +54,9 @@ func DeregMRUser(mr *MR, udata *Udata) error {
 	if err := mr.Device.Ops.DeregMR(mr, udata); err != nil {
 		return err
 	}
-	pd.Usecnt.Add(-1)
+	pd.Usecnt.Count(t, "ib_pd", -1)
 	if dm != nil {
-		dm.Usecnt.Add(-1)
+		dm.Usecnt.Count(t, "ib_dm", -1)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func createXRCQPUser(t *trace.Task, realQP *QP, attr *QPInitAttr) (*QP, error) {
 	realQP.PD, realQP.SendCQ, realQP.RecvCQ, realQP.SRQ = nil, nil, nil, nil
 	realQP.XRCD = attr.XRCD
 	realQP.openLock.Name = "qp_open_list_lock"
-	attr.XRCD.Usecnt.Add(1)
+	attr.XRCD.Usecnt.Count(t, "ib_xrcd", 1)
 	qp, err := openQP(t, realQP, attr.EventHandler)
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func openQP(t *trace.Task, realQP *QP, handler func(*trace.Task, *Event)) (*QP, 
 		return nil, rule.QPNoMemory
 	}
 	qp := &QP{Device: realQP.Device, RealQP: realQP, QPNum: realQP.QPNum, Type: realQP.Type, EventHandler: handler}
-	realQP.Usecnt.Add(1)
+	realQP.Usecnt.Count(t, "ib_qp", 1)
 	realQP.openLock.Lock(t)
 	realQP.open = slices.Insert(realQP.open, 0, qp)
 	realQP.openLock.Unlock(t)
@@ -142,7 +142,7 @@ func CloseQP(t *trace.Task, qp *QP) error {
 		realQP.open = slices.Delete(realQP.open, i, i+1)
 	}
 	realQP.openLock.Unlock(t)
-	realQP.Usecnt.Add(-1)
+	realQP.Usecnt.Count(t, "ib_qp", -1)
 	return nil
 }
 
@@ -150,31 +150,31 @@ func CloseQP(t *trace.Task, qp *QP) error {
 // ib_qp_usecnt_inc in drivers/infiniband/core/verbs.c.
 func QPUsecntInc(t *trace.Task, qp *QP) {
 	defer t.Enter(trace.Core, "ib_qp_usecnt_inc").Leave()
-	qp.countUses(1)
+	qp.countUses(t, 1)
 }
 
 // QPUsecntDec undoes QPUsecntInc. It models ib_qp_usecnt_dec in
 // drivers/infiniband/core/verbs.c.
 func QPUsecntDec(t *trace.Task, qp *QP) {
 	defer t.Enter(trace.Core, "ib_qp_usecnt_dec").Leave()
-	qp.countUses(-1)
+	qp.countUses(t, -1)
 }
 
-func (qp *QP) countUses(n int32) {
+func (qp *QP) countUses(t *trace.Task, n int32) {
 	if qp.PD != nil {
-		qp.PD.Usecnt.Add(n)
+		qp.PD.Usecnt.Count(t, "ib_pd", n)
 	}
 	if qp.SendCQ != nil {
-		qp.SendCQ.Usecnt.Add(n)
+		qp.SendCQ.Usecnt.Count(t, "ib_cq", n)
 	}
 	if qp.RecvCQ != nil {
-		qp.RecvCQ.Usecnt.Add(n)
+		qp.RecvCQ.Usecnt.Count(t, "ib_cq", n)
 	}
 	if qp.SRQ != nil {
-		qp.SRQ.Usecnt.Add(n)
+		qp.SRQ.Usecnt.Count(t, "ib_srq", n)
 	}
 	if qp.RWQIndTable != nil {
-		qp.RWQIndTable.Usecnt.Add(n)
+		qp.RWQIndTable.Usecnt.Count(t, "ib_rwq_ind_table", n)
 	}
 }
 
@@ -215,7 +215,7 @@ func destroySharedQP(qp *QP, udata *Udata) error {
 	}
 	xrcd.tgtQPsRwsem.UpWrite(t)
 	if last && DestroyQPUser(realQP, &Udata{Attrs: udata.Attrs}) == nil {
-		xrcd.Usecnt.Add(-1)
+		xrcd.Usecnt.Count(t, "ib_xrcd", -1)
 	}
 	return nil
 }

@@ -31,9 +31,9 @@ func CreateSRQUser(pd *PD, attr *SRQInitAttr, o *uobject.Object, udata *Udata) (
 	if srq.Type == spec.IB_UVERBS_SRQT_XRC {
 		srq.XRCD = attr.XRCD
 	}
-	srq.countUses(1)
+	srq.countUses(t, 1)
 	if err := pd.Device.Ops.CreateSRQ(srq, attr, udata); err != nil {
-		srq.countUses(-1)
+		srq.countUses(t, -1)
 		return nil, err
 	}
 	return srq, nil
@@ -51,17 +51,17 @@ func DestroySRQUser(srq *SRQ, udata *Udata) error {
 	if err := srq.Device.Ops.DestroySRQ(srq, udata); err != nil {
 		return err
 	}
-	srq.countUses(-1)
+	srq.countUses(t, -1)
 	return nil
 }
 
 // countUses changes the use counts of what the queue is made of.
-func (srq *SRQ) countUses(n int32) {
-	srq.PD.Usecnt.Add(n)
+func (srq *SRQ) countUses(t *trace.Task, n int32) {
+	srq.PD.Usecnt.Count(t, "ib_pd", n)
 	if srq.XRCD != nil {
-		srq.XRCD.Usecnt.Add(n)
+		srq.XRCD.Usecnt.Count(t, "ib_xrcd", n)
 	}
 	if srq.CQ != nil {
-		srq.CQ.Usecnt.Add(n)
+		srq.CQ.Usecnt.Count(t, "ib_cq", n)
 	}
 }

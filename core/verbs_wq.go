@@ -18,7 +18,7 @@ func DestroyWQUser(wq *WQ, udata *Udata) error {
 	if err := wq.Device.Ops.DestroyWQ(wq, udata); err != nil {
 		return err
 	}
-	pd.Usecnt.Add(-1)
-	cq.Usecnt.Add(-1)
+	pd.Usecnt.Count(t, "ib_pd", -1)
+	cq.Usecnt.Count(t, "ib_cq", -1)
 	return nil
 }

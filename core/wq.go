@@ -16,7 +16,7 @@ type WQ struct {
 	WQNum  uint32
 	State  uint32 // enum ib_wq_state
 	Type   uint8  // enum ib_wq_type
-	Usecnt atomic.Int32
+	Usecnt Usecnt
 	Driver any
 
 	EventHandler func(t *trace.Task, e *Event)
@@ -46,7 +46,7 @@ type RWQIndTable struct {
 	LogSize uint32
 	Table   []*WQ
 	TblNum  uint32
-	Usecnt  atomic.Int32
+	Usecnt  Usecnt
 	Driver  any
 }
 

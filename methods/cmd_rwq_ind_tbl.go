@@ -55,7 +55,7 @@ func uverbsExCreateRWQIndTable(b *kernel.Bundle) error {
 	if err != nil {
 		for i, wqObject := range objects {
 			uobjPutRead(wqObject, b)
-			wqs[i].Usecnt.Add(-1)
+			wqs[i].Usecnt.Count(t, "ib_wq", -1)
 		}
 		return err
 	}
@@ -78,7 +78,7 @@ func lookupWQs(b *kernel.Bundle, handles []byte) (wqs []*core.WQ, objects []*uob
 			return wqs, objects, err
 		}
 		wqs, objects = append(wqs, wq), append(objects, o)
-		wq.Usecnt.Add(1)
+		wq.Usecnt.Count(t, "ib_wq", 1)
 	}
 	return wqs, objects, nil
 }

@@ -131,7 +131,7 @@ func openXRCD(b *kernel.Bundle, d *kernel.Device, cmd *spec.OpenXRCD) (*uobject.
 			return nil, err
 		}
 	}
-	xrcd.Usecnt.Add(1)
+	xrcd.Usecnt.Count(t, "ib_xrcd", 1)
 	return o, nil
 }
 
@@ -155,11 +155,11 @@ func uverbsDeallocXRCD(xrcd *core.XRCD, b *kernel.Bundle) error {
 	t := b.Trace()
 	defer t.Enter(trace.Uverbs, "ib_uverbs_dealloc_xrcd").Leave()
 	inode := xrcd.Inode
-	if inode != nil && xrcd.Usecnt.Add(-1) != 0 {
+	if inode != nil && xrcd.Usecnt.Count(t, "ib_xrcd", -1) != 0 {
 		return nil
 	}
 	if err := core.DeallocXRCDUser(xrcd, &b.DriverUdata); err != nil {
-		xrcd.Usecnt.Add(1)
+		xrcd.Usecnt.Count(t, "ib_xrcd", 1)
 		return err
 	}
 	if inode != nil {

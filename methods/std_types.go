@@ -61,7 +61,7 @@ func deallocMW(task *process.Task, mw *core.MW) error {
 	if err := mw.Device.Ops.DeallocMW(task, mw); err != nil {
 		return err
 	}
-	mw.PD.Usecnt.Add(-1)
+	mw.PD.Usecnt.Count(t, "ib_pd", -1)
 	return nil
 }
 
@@ -76,7 +76,7 @@ func freeFlow(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) er
 		return err
 	}
 	if qp != nil {
-		qp.Usecnt.Add(-1)
+		qp.Usecnt.Count(t, "ib_qp", -1)
 	}
 	o.Ext.(*core.UFlow).Resources.Free(t)
 	return nil
@@ -96,7 +96,7 @@ func freeRWQIndTbl(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attr
 		return err
 	}
 	for _, wq := range tbl.Table {
-		wq.Usecnt.Add(-1)
+		wq.Usecnt.Count(t, "ib_wq", -1)
 	}
 	return nil
 }

@@ -97,8 +97,8 @@ func wqCreate(b *kernel.Bundle) error {
 	}
 	o.HW = wq
 	wq.Usecnt.Store(0)
-	pd.Usecnt.Add(1)
-	cq.Usecnt.Add(1)
+	pd.Usecnt.Count(t, "ib_pd", 1)
+	cq.Usecnt.Count(t, "ib_cq", 1)
 	b.FinalizeCreate(spec.UVERBS_ATTR_CREATE_WQ_HANDLE)
 	if err := b.CopyToUint32(spec.UVERBS_ATTR_CREATE_WQ_RESP_MAX_WR, attr.MaxWR); err != nil {
 		return err

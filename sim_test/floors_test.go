@@ -40,7 +40,7 @@ var floors = map[string][]string{
 	"interpose/ptrace":  {"interpose/watch", "interpose/seccomp", "copyuser", "rule", "spec", "golang.org/x/sys/unix"},
 	"interpose/live":    {"copyuser", "rule", "trace", "golang.org/x/sys/unix"},
 	// Programs on a machine with a device stand above both.
-	"report/demo":     {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
+	"report/demo":     {"report", "interpose/watch", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 	"report/lab":      {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule", "gonum.org/v1/plot"},
 	"report/pingpong": {"report", "verbs", "methods", "drivers/mlx5", "drivers/mlx5/hw", "kernel", "core", "uobject", "process", "copyuser", "spec", "trace", "rule"},
 }

@@ -177,7 +177,7 @@ func createRawFlow(b *kernel.Bundle) error {
 	}
 	h.ib.Driver, h.ib.QP, h.ib.Device = h, to.qp, d.IB
 	if to.qp != nil {
-		to.qp.Usecnt.Add(1)
+		to.qp.Usecnt.Count(t, "ib_qp", 1)
 	}
 	o.HW = &h.ib
 	o.Ext.(*core.UFlow).Resources = resources
