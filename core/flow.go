@@ -1,7 +1,5 @@
 package core
 
-import "sync/atomic"
-
 // Flow is a struct ib_flow, a steering rule.
 type Flow struct {
 	Device *Device

@@ -1,7 +1,5 @@
 package core
 
-import "sync/atomic"
-
 // MR is a struct ib_mr, a memory region.
 type MR struct {
 	Device     *Device

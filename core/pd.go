@@ -1,10 +1,6 @@
 package core
 
-import (
-	"sync/atomic"
-
-	"uverbsim/trace"
-)
+import "uverbsim/trace"
 
 // PD is a struct ib_pd, a protection domain.
 type PD struct {

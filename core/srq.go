@@ -1,8 +1,6 @@
 package core
 
 import (
-	"sync/atomic"
-
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )

@@ -16,6 +16,6 @@ func DestroyAHUser(task *process.Task, ah *AH, flags uint32) error {
 	if err := ah.Device.Ops.DestroyAH(task, ah, flags); err != nil {
 		return err
 	}
-	ah.PD.Usecnt.Count(t, "ib_pd", -1)
+	ah.PD.Usecnt.Count(task.Trace, "ib_pd", -1)
 	return nil
 }

@@ -55,7 +55,7 @@ func AttachMcast(task *process.Task, qp *QP, gid [16]byte, lid uint16) error {
 	if err := qp.Device.Ops.AttachMcast(task, qp, gid, lid); err != nil {
 		return err
 	}
-	qp.Usecnt.Count(t, "ib_qp", 1)
+	qp.Usecnt.Count(task.Trace, "ib_qp", 1)
 	return nil
 }
 
@@ -75,6 +75,6 @@ func DetachMcast(task *process.Task, qp *QP, gid [16]byte, lid uint16) error {
 	if err := qp.Device.Ops.DetachMcast(task, qp, gid, lid); err != nil {
 		return err
 	}
-	qp.Usecnt.Count(t, "ib_qp", -1)
+	qp.Usecnt.Count(task.Trace, "ib_qp", -1)
 	return nil
 }

@@ -49,7 +49,8 @@ func accessSupported(k *spec.Kernel) uint32 {
 // DeregMRUser ends a memory region. It models ib_dereg_mr_user in
 // drivers/infiniband/core/verbs.c.
 func DeregMRUser(mr *MR, udata *Udata) error {
-	defer udata.Trace().Enter(trace.Core, "ib_dereg_mr_user").Leave()
+	t := udata.Trace()
+	defer t.Enter(trace.Core, "ib_dereg_mr_user").Leave()
 	pd, dm := mr.PD, mr.DM
 	if err := mr.Device.Ops.DeregMR(mr, udata); err != nil {
 		return err

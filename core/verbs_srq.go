@@ -44,7 +44,8 @@ func CreateSRQUser(pd *PD, attr *SRQInitAttr, o *uobject.Object, udata *Udata) (
 //
 // Errors: srq/busy, and those of the driver.
 func DestroySRQUser(srq *SRQ, udata *Udata) error {
-	defer udata.Trace().Enter(trace.Core, "ib_destroy_srq_user").Leave()
+	t := udata.Trace()
+	defer t.Enter(trace.Core, "ib_destroy_srq_user").Leave()
 	if srq.Usecnt.Load() != 0 {
 		return rule.SRQBusy
 	}

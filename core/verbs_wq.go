@@ -10,7 +10,8 @@ import (
 //
 // Errors: wq/busy, and those of the driver.
 func DestroyWQUser(wq *WQ, udata *Udata) error {
-	defer udata.Trace().Enter(trace.Core, "ib_destroy_wq_user").Leave()
+	t := udata.Trace()
+	defer t.Enter(trace.Core, "ib_destroy_wq_user").Leave()
 	cq, pd := wq.CQ, wq.PD
 	if wq.Usecnt.Load() != 0 {
 		return rule.WQBusy

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -319,7 +320,8 @@ func TestBatchMeetsRemoval(t *testing.T) {
 	require.ErrorIs(t, single, syscall.EIO)
 }
 
-// between starts something in the first call, and waits for it before the second.
+// between starts something when the first call's handler is done, and waits for it
+// before the second call.
 type between struct {
 	do    func()
 	gone  chan struct{}
@@ -328,7 +330,7 @@ type between struct {
 
 func (b *between) Event(_ *trace.Task, e *trace.Event) {
 	switch {
-	case e.Kind == trace.Enter && e.Name == "ib_uverbs_cmd_verbs":
+	case e.Kind == trace.Leave && strings.HasPrefix(e.Name, "ib_uverbs_handler_"):
 		if b.calls++; b.calls == 1 {
 			b.do()
 		}

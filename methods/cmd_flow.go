@@ -108,7 +108,7 @@ func createFlow(b *kernel.Bundle, o *uobject.Object, dev *core.Device, cmd *spec
 		resources.Free(b.Trace())
 		return err
 	}
-	qp.Usecnt.Count(t, "ib_qp", 1)
+	qp.Usecnt.Count(b.Trace(), "ib_qp", 1)
 	flow.QP, flow.Device = qp, qp.Device
 	o.HW = flow
 	o.Ext.(*core.UFlow).Resources = resources

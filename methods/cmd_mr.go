@@ -6,6 +6,7 @@ import (
 	"uverbsim/kernel"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 	"uverbsim/uobject"
 )
 
@@ -61,7 +62,7 @@ func regMR(b *kernel.Bundle, dev *core.Device, cmd *spec.RegMR) (*core.MR, error
 	mr.Device, mr.PD = pd.Device, pd
 	mr.Type, mr.DM = core.MRTypeUser, nil
 	mr.IOVA, mr.Length = cmd.HcaVA, cmd.Length
-	pd.Usecnt.Count(t, "ib_pd", 1)
+	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
 	return mr, nil
 }
 
@@ -135,11 +136,11 @@ func reregMR(b *kernel.Bundle, o *uobject.Object, cmd *spec.ReregMR) (replaced b
 		return false, err
 	}
 	if newMR == nil {
-		reregInPlace(mr, cmd, pd)
+		reregInPlace(b.Trace(), mr, cmd, pd)
 		defer uobjAllocAbort(fresh, b)
 	} else {
 		newMR.Device, newMR.PD, newMR.Type = pd.Device, pd, core.MRTypeUser
-		pd.Usecnt.Count(t, "ib_pd", 1)
+		pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
 		fresh.HW = newMR
 		uobject.Assign(o, fresh, b)
 		uobject.AllocCommit(fresh, b)
@@ -151,7 +152,7 @@ func reregMR(b *kernel.Bundle, o *uobject.Object, cmd *spec.ReregMR) (replaced b
 }
 
 // reregInPlace notes what the driver changed in the region itself.
-func reregInPlace(mr *core.MR, cmd *spec.ReregMR, pd *core.PD) {
+func reregInPlace(t *trace.Task, mr *core.MR, cmd *spec.ReregMR, pd *core.PD) {
 	if cmd.Flags&spec.IB_MR_REREG_PD != 0 {
 		pd.Usecnt.Count(t, "ib_pd", 1)
 		mr.PD.Usecnt.Count(t, "ib_pd", -1)

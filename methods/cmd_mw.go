@@ -52,7 +52,7 @@ func allocMW(b *kernel.Bundle, dev *core.Device, cmd *spec.AllocMW) (*core.MW, e
 	if err := pd.Device.Ops.AllocMW(mw, &b.DriverUdata); err != nil {
 		return nil, err
 	}
-	pd.Usecnt.Count(t, "ib_pd", 1)
+	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
 	return mw, nil
 }
 

@@ -78,7 +78,7 @@ func lookupWQs(b *kernel.Bundle, handles []byte) (wqs []*core.WQ, objects []*uob
 			return wqs, objects, err
 		}
 		wqs, objects = append(wqs, wq), append(objects, o)
-		wq.Usecnt.Count(t, "ib_wq", 1)
+		wq.Usecnt.Count(b.Trace(), "ib_wq", 1)
 	}
 	return wqs, objects, nil
 }

@@ -73,8 +73,8 @@ func newWQ(b *kernel.Bundle, o *uobject.Object, cmd *spec.ExCreateWQ, attr *core
 	}
 	wq.Object, o.HW = o, wq
 	wq.Type, wq.CQ, wq.PD, wq.Device = attr.Type, cq, pd, pd.Device
-	pd.Usecnt.Count(t, "ib_pd", 1)
-	cq.Usecnt.Count(t, "ib_cq", 1)
+	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
+	cq.Usecnt.Count(b.Trace(), "ib_cq", 1)
 	o.Ext.(*uwq).EventFile = defaultAsyncEvent(b)
 	uobjPutRead(pdObject, b)
 	uobjPutRead(cqObject, b)

@@ -106,8 +106,8 @@ func dmMRReg(b *kernel.Bundle) error {
 		return err
 	}
 	mr.Device, mr.PD, mr.Type, mr.DM = dev, pd, core.MRTypeDM, dm
-	pd.Usecnt.Count(t, "ib_pd", 1)
-	dm.Usecnt.Count(t, "ib_dm", 1)
+	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
+	dm.Usecnt.Count(b.Trace(), "ib_dm", 1)
 	o.HW = mr
 	b.FinalizeCreate(spec.UVERBS_ATTR_REG_DM_MR_HANDLE)
 	if err := b.CopyToUint32(spec.UVERBS_ATTR_REG_DM_MR_RESP_LKEY, mr.LKey); err != nil {
@@ -184,7 +184,7 @@ func regDmabufMR(b *kernel.Bundle) error {
 		return err
 	}
 	mr.Device, mr.PD, mr.Type = dev, pd, core.MRTypeUser
-	pd.Usecnt.Count(t, "ib_pd", 1)
+	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
 	o.HW = mr
 	b.FinalizeCreate(spec.UVERBS_ATTR_REG_DMABUF_MR_HANDLE)
 	if err := b.CopyToUint32(spec.UVERBS_ATTR_REG_DMABUF_MR_RESP_LKEY, mr.LKey); err != nil {

@@ -61,7 +61,7 @@ func deallocMW(task *process.Task, mw *core.MW) error {
 	if err := mw.Device.Ops.DeallocMW(task, mw); err != nil {
 		return err
 	}
-	mw.PD.Usecnt.Count(t, "ib_pd", -1)
+	mw.PD.Usecnt.Count(task.Trace, "ib_pd", -1)
 	return nil
 }
 
@@ -96,7 +96,7 @@ func freeRWQIndTbl(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attr
 		return err
 	}
 	for _, wq := range tbl.Table {
-		wq.Usecnt.Count(t, "ib_wq", -1)
+		wq.Usecnt.Count(attrs.Task().Trace, "ib_wq", -1)
 	}
 	return nil
 }

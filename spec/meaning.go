@@ -292,4 +292,11 @@ var attrMeanings = map[string]Meaning{
 	"BNXT_RE_ALLOC_PAGE_MMAP_OFFSET":                {Role: RoleMmapOffset},
 	"BNXT_RE_TOGGLE_MEM_MMAP_PAGE":                  {Role: RoleMmapOffset},
 	"BNXT_RE_TOGGLE_MEM_MMAP_OFFSET":                {},
+
+	"MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID": {Role: RoleUserAddr, Bytes: "4", Note: "declared as a value, but the answer is written there"},
 }
+
+// WrittenTo says of an attribute that is declared as PTR_IN whether its handler
+// writes to it all the same, at the address that its value is. There is one, in
+// drivers/infiniband/hw/mlx5/fs.c.
+func WrittenTo(name string) bool { return name == "MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID" }

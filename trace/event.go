@@ -23,7 +23,7 @@ const (
 	Lock                 // a lock or a semaphore was taken: Name
 	Unlock               // it was released: Name
 	Ref                  // a reference count changed: Name of the object, A its id, B the change as int64
-	Usecnt               // a use count changed: Name of the object, A its id, B the new value as int64
+	Usecnt               // a use count changed: Name of the object, A its id, B the new value as int64; an object of ib_core, "ib_pd", has no id
 	Handle               // a handle or descriptor was taken or freed: Name of the object, A its number, B 1 taken, 0 freed
 	Firmware             // a firmware command: Name, A opcode, B status, C syndrome
 	DMA                  // the device read or wrote memory: Name what, A address, B length, C 1 for a write

@@ -37,6 +37,7 @@ The bytes may be given as they are found:
            and x/5xg, print_hex_dump in dmesg
   strace   write(3, "\x03\x00...", 24), with the lines of -e write=all or without;
            ioctl(3, RDMA_VERBS_IOCTL, 0x7ffd...), followed by a dump of what lies there
+  binary   the bytes themselves, in a file or on the standard input
 
 A dump with addresses may show several ranges of memory. The first one has the
 request, or that which a line of strace names, and the others are what it points

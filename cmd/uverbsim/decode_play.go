@@ -80,7 +80,10 @@ func prepared(c *casefile.Case, r *request.Request, dev dissect.Device, bare boo
 	if c == nil || len(c.Steps) != 2 {
 		return nil, errors.New("the request cannot be made a case")
 	}
-	c.Name, c.Why, c.Driver, c.Kernel = "decode/request", "the request alone, on a file with a context", dev.Name, ""
+	c.Name, c.Why, c.Driver = "decode/request", "the request alone, on a file with a context", dev.Name
+	if dev.Kernel == spec.Linux6_12 {
+		c.Kernel = "" // it is played on that anyhow, and nothing is recorded
+	}
 	for i := range c.Steps {
 		c.Steps[i].Got, c.Steps[i].Mask = nil, nil
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,7 +77,10 @@ const probeDigits = "2800000000000100 0000000000000000 0100000000000000 02000800
 func TestDecodeInputs(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "request")
 	require.NoError(t, os.WriteFile(file, []byte(probeDigits), 0o600))
+	b, err := hex.DecodeString(strings.ReplaceAll(probeDigits, " ", ""))
+	require.NoError(t, err)
 	for _, d := range []decoded{
+		decodeJSON(t, string(b)),
 		decodeJSON(t, "", strings.Fields(probeDigits)...),
 		decodeJSON(t, "", probeDigits),
 		decodeJSON(t, probeDigits),
@@ -125,6 +129,16 @@ func TestDecodeData(t *testing.T) {
 	require.Contains(t, strings.Join(d.Memory, "\n"), "40 bytes at 0x7f0000001000, UVERBS_ATTR_CORE_IN, are readable, and zero")
 	d = decodeJSON(t, create, "--data", "0x7f0000001000="+strings.Repeat("00", 32)+"0000000000000001")
 	require.Equal(t, "EOPNOTSUPP", d.Answer.Errno, "a tail that is not zero")
+}
+
+// TestDecodeContinued: more of the request can lie elsewhere.
+func TestDecodeContinued(t *testing.T) {
+	b, err := hex.DecodeString(strings.ReplaceAll(probeDigits, " ", ""))
+	require.NoError(t, err)
+	for n := 8; n < len(b); n++ {
+		args := []string{fmt.Sprintf("7f0000001000  % x", b[:n]), "--data", fmt.Sprintf("%#x=%x", 0x7f0000001000+n, b[n:])}
+		require.Equal(t, "ENOSPC", decodeJSON(t, "", args...).Answer.Errno, n)
+	}
 }
 
 func TestDecodeContext(t *testing.T) {
@@ -226,9 +240,17 @@ func TestDecodeCase(t *testing.T) {
 	b, _, err := c.Steps[2].Do.(*casefile.Ioctl).Bytes(c.Driver, placesOf(c))
 	require.NoError(t, err)
 	require.Len(t, b, 136)
+	require.Empty(t, c.Kernel)
 	out, err = execute(newTraceCmd(), out, "-")
 	require.NoError(t, err)
 	require.Contains(t, out, "cq/comp-vector")
+	out, err = execute(newDecodeCmd(), "", "--case", "--kernel", "6.1", "testdata/decode/cq-vector.req")
+	require.NoError(t, err)
+	c, err = casefile.Unmarshal([]byte(out))
+	require.NoError(t, err)
+	k, ok := spec.KernelByRelease(c.Kernel)
+	require.True(t, ok)
+	require.Equal(t, "6.1", k.Name)
 }
 
 func TestDecodeRefuses(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/interpose/watch"
+	"uverbsim/process"
 	"uverbsim/report/explain"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
@@ -112,6 +113,7 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 		c.Driver = c.Device.API.DriverID
 	}
 	c.TakeArgument()
+	memlock, pinned := p.Getrlimit(process.RLIMIT_MEMLOCK).Cur, pinnedBy(p)
 	t.m.rec.Begin(p.Trace)
 	c.Err = do()
 	did := t.m.rec.End(p.Trace)
@@ -122,8 +124,18 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 	e := t.m.of
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.calls = append(e.calls, &explain.Call{Call: &c, Trace: did, DriverName: t.m.driver, IB: t.m.ib(), Cap: t.m.caps, Args: args})
+	e.calls = append(e.calls, &explain.Call{
+		Call: &c, Trace: did, DriverName: t.m.driver, IB: t.m.ib(), Cap: t.m.caps, Memlock: memlock, Pinned: pinned, Args: args,
+	})
 	return c.Err
+}
+
+// pinnedBy is how many pages a process has pinned.
+func pinnedBy(p *process.Task) uint64 {
+	if m, ok := p.Mem.(interface{ PinnedVM() int64 }); ok {
+		return uint64(m.PinnedVM())
+	}
+	return 0
 }
 
 func argument(name string, n uint64) []explain.Value {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,6 @@ methods that it has none of, or of the one that is named.`,
 	f.StringVar(&s.format, "format", "", "of --tree: text, dot or svg (default text)")
 	f.BoolVar(&s.syzlang, "syzlang", false, "print syzkaller descriptions of what it has none of, or of OBJECT")
 	f.BoolVar(&s.schema, "schema", false, "print the JSON schema of what --json prints")
-	cmd.MarkFlagsMutuallyExclusive("json", "schema", "diff", "tree", "syzlang")
 	return cmd
 }
 
@@ -61,7 +61,24 @@ type specifier struct {
 	tree, syzlang  bool
 }
 
+// specForms are the flags of which one can be given.
+var specForms = []string{"json", "schema", "diff", "tree", "syzlang"}
+
 func (s *specifier) run(cmd *cobra.Command, args []string) error {
+	var given []string
+	for _, f := range specForms {
+		if cmd.Flags().Changed(f) {
+			given = append(given, "--"+f)
+		}
+	}
+	switch {
+	case len(given) > 1:
+		return fmt.Errorf("%s: only one of them at a time", strings.Join(given, ", "))
+	case s.format != "" && !s.tree:
+		return errors.New("--format is for --tree")
+	case s.schema && len(args) > 0:
+		return fmt.Errorf("%s: --schema is the same for every object", args[0])
+	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if err := s.print(out, args); err != nil {
 		return err
@@ -77,9 +94,6 @@ func (s *specifier) print(w io.Writer, args []string) error {
 		}
 		_, err = w.Write(b)
 		return err
-	}
-	if s.format != "" && !s.tree {
-		return errors.New("--format is for --tree")
 	}
 	k, ok := spec.KernelByName(s.kernel)
 	if !ok {

@@ -43,6 +43,9 @@ func TestSpecRefusals(t *testing.T) {
 		{[]string{"--kernel", "5.4"}, "uverbsim: --kernel 5.4: one of " + kernelNames()},
 		{[]string{"--diff", "7.0"}, "uverbsim: --diff 7.0: one of " + kernelNames()},
 		{[]string{"--tree", "--format", "png"}, "uverbsim: --format png: one of text, dot, svg"},
+		{[]string{"--json", "--tree"}, "uverbsim: --json, --tree: only one of them at a time"},
+		{[]string{"--schema", "cq"}, "uverbsim: cq: --schema is the same for every object"},
+		{[]string{"cq", "qp"}, "uverbsim: accepts at most 1 arg(s), received 2"},
 		{[]string{"--format", "svg"}, "uverbsim: --format is for --tree"},
 		{[]string{"--tree", "uvar"}, `uverbsim: no object "UVAR" on mlx5, kernel 6.12: the nearest is VAR`},
 		{[]string{"--diff", "6.1", "cqq"}, `uverbsim: no object "CQQ" on mlx5, kernel 6.12: the nearest is CQ`},
@@ -55,9 +58,6 @@ func TestSpecRefusals(t *testing.T) {
 			require.Equal(t, tt.want+"\n", errOut.String())
 		})
 	}
-	var out, errOut bytes.Buffer
-	require.Equal(t, 2, run([]string{"spec", "--json", "--tree"}, strings.NewReader(""), &out, &errOut))
-	require.Equal(t, 1, strings.Count(errOut.String(), "\n"))
 }
 
 func TestSpecTable(t *testing.T) {

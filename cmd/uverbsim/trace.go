@@ -78,22 +78,17 @@ type tracer struct {
 // traceFormats are the formats of trace.
 var traceFormats = []struct {
 	name string
-	// printer makes a printer to w.
-	printer func(tr *tracer, w io.Writer) tracecase.Printer
+	// printer makes a printer to w. The clock is nil where the times are logical.
+	printer func(tr *tracer, w io.Writer, clock func() time.Duration) tracecase.BatchPrinter
 }{
-	{"ftrace", func(tr *tracer, w io.Writer) tracecase.Printer {
-		opts := funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined}
-		return tracecase.Deferred(tracecase.Text(w, opts), nil)
+	{"ftrace", func(tr *tracer, w io.Writer, _ func() time.Duration) tracecase.BatchPrinter {
+		return tracecase.Text(w, funcgraph.Options{Notes: tr.notes || tr.locks, Locks: tr.locks, Inlined: tr.inlined})
 	}},
-	{"json", func(_ *tracer, w io.Writer) tracecase.Printer { return tracecase.Deferred(tracecase.JSON(w), nil) }},
-	{"chrome", func(tr *tracer, w io.Writer) tracecase.Printer {
-		opts := chrome.Options{NoInlined: !tr.inlined}
-		if tr.clock == "real" {
-			opts.Clock = stopwatch()
-		}
-		return tracecase.Deferred(tracecase.Chrome(w, opts), opts.Clock)
+	{"json", func(_ *tracer, w io.Writer, _ func() time.Duration) tracecase.BatchPrinter { return tracecase.JSON(w) }},
+	{"chrome", func(tr *tracer, w io.Writer, clock func() time.Duration) tracecase.BatchPrinter {
+		return tracecase.Chrome(w, chrome.Options{NoInlined: !tr.inlined, Clock: clock})
 	}},
-	{"svg", func(tr *tracer, w io.Writer) tracecase.Printer {
+	{"svg", func(tr *tracer, w io.Writer, _ func() time.Duration) tracecase.BatchPrinter {
 		return tracecase.Sequence(w, sequence.Options{Locks: tr.locks, Rows: tr.rows})
 	}},
 }
@@ -126,10 +121,19 @@ func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
 	if tr.rows < 1 {
 		return nil, fmt.Errorf("--rows %d: a number from 1 on", tr.rows)
 	}
+	var clock func() time.Duration
+	if tr.clock == "real" && tr.format == "chrome" {
+		clock = stopwatch()
+	}
 	for _, f := range traceFormats {
-		if f.name == tr.format {
-			return f.printer(tr, w), nil
+		if f.name != tr.format {
+			continue
 		}
+		p := f.printer(tr, w, clock)
+		if len(tr.steps) > 0 {
+			p = tracecase.Only(p, tr.steps...)
+		}
+		return tracecase.Deferred(p, clock), nil
 	}
 	return nil, fmt.Errorf("--format %s: one of %s", tr.format, formatNames())
 }
@@ -161,9 +165,6 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 				return fmt.Errorf("--step %d: case %s has the steps 0 to %d", step, c.Name, len(c.Steps)-1)
 			}
 		}
-	}
-	if len(tr.steps) > 0 {
-		p = tracecase.Only(p, tr.steps...)
 	}
 	err = traceCases(p, k, cases)
 	if err := p.Close(); err != nil {

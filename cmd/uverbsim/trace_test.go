@@ -72,8 +72,19 @@ func TestTraceFormats(t *testing.T) {
 	again, err := execute(newTraceCmd(), shortHeader, "--format", "chrome", "-")
 	require.NoError(t, err)
 	require.Equal(t, out, again, "the logical clock is the same each time")
-	_, err = execute(newTraceCmd(), shortHeader, "--format", "chrome", "--clock", "real", "-")
+	out, err = execute(newTraceCmd(), shortHeader, "--format", "chrome", "--clock", "real", "--step", "1", "-")
 	require.NoError(t, err)
+	var timed []struct {
+		Name string
+		Ts   float64
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &timed))
+	for _, e := range timed {
+		if e.Name == "ib_uverbs_ioctl" {
+			require.Positive(t, e.Ts)
+		}
+	}
+	require.Contains(t, out, `"name":"ib_uverbs_ioctl"`)
 
 	out, err = execute(newTraceCmd(), shortHeader, "--format", "svg", "-")
 	require.NoError(t, err)

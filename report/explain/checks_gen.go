@@ -5670,7 +5670,7 @@ var functions = map[string]*function{
 	}},
 	"methods.uverbsDeallocXRCD": {enter: "ib_uverbs_dealloc_xrcd", body: []node{
 		{arms: []arm{
-			{cond: "inode != nil && usecnt.add(-1) != 0", ends: true, body: []node{}},
+			{cond: "inode != nil && usecnt.count(\"ib_xrcd\", -1) != 0", ends: true, body: []node{}},
 		}, defs: []string{"inode", "xrcd.inode"}},
 		{calls: []string{"core.DeallocXRCDUser"}},
 	}},

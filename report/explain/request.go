@@ -24,6 +24,9 @@ type Call struct {
 	// Cap returns a capability of the device's firmware by the name of its
 	// field; nil for a device that has none.
 	Cap func(field string) (uint64, bool)
+	// Memlock is how many bytes the process may lock, Pinned how many pages it had
+	// pinned before.
+	Memlock, Pinned uint64
 	// Args are the numbers of a call that has no bytes, as an mmap's.
 	Args []Value
 }

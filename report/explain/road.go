@@ -409,6 +409,7 @@ func relevant(v *Visit, names map[string]bool) (out []*Visit) {
 	return out
 }
 
+// isHandler says whether a function is the handler of a method or of a command.
 func isHandler(name string) bool {
-	return strings.HasPrefix(name, "ib_uverbs_") || strings.HasPrefix(name, "uverbs_destroy_def_handler")
+	return strings.Contains(name, "_handler") || strings.HasPrefix(name, "ib_uverbs_")
 }

@@ -24,6 +24,10 @@ func Text(w io.Writer, c *Case) error {
 	for i := range c.Steps {
 		p.step(&c.Steps[i])
 	}
+	if p.doubt {
+		p.line("")
+		p.line("? it lies in a branch of which it is not known whether it was taken (--json has the condition)")
+	}
 	if c.Error != "" {
 		p.line("not played to its end: %s", c.Error)
 	}
@@ -31,7 +35,10 @@ func Text(w io.Writer, c *Case) error {
 	return err
 }
 
-type printer struct{ b strings.Builder }
+type printer struct {
+	b     strings.Builder
+	doubt bool // a check was written that may not have been met
+}
 
 func (p *printer) line(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
@@ -219,7 +226,9 @@ func (p *printer) checks(title string, list []Check, most int) {
 			p.line("    and %d more in %d places (--json has them all)", n, len(gs)-i)
 			return
 		}
-		p.wrap("    ", "        ", g.head()+strings.Join(g.rules, ", "))
+		rules := strings.Join(g.rules, ", ")
+		p.doubt = p.doubt || strings.Contains(rules, "?")
+		p.wrap("    ", "        ", g.head()+rules)
 	}
 }
 

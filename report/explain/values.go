@@ -3,6 +3,7 @@ package explain
 import (
 	"go/ast"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +38,9 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 		if !contradicts && len(out) == 0 {
 			for _, name := range namesIn(it.check.cond) {
 				vs := r.named(it, name)
+				if vs == nil {
+					vs = r.behind(it, name, 0)
+				}
 				for _, v := range vs {
 					r.blamed[v.Name] = true
 				}
@@ -54,14 +58,21 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 			add(r.attrValue(it.attr)...)
 		}
 	}
-	for _, w := range append(words(refused.Why), words(refused.Do)...) {
-		add(r.spoken(w)...)
-	}
 	if len(out) == 0 && it != nil {
 		add(r.handed(it)...)
 	}
 	if len(out) == 0 && it != nil {
 		add(r.alike(it)...)
+	}
+	found := len(out) > 0
+	for _, w := range append(words(refused.Why), words(refused.Do)...) {
+		if !found {
+			add(r.spoken(w)...)
+		}
+		add(r.limit(w)...)
+	}
+	if len(out) == 0 && (strings.HasPrefix(refused.ID, "pin/") || strings.HasPrefix(refused.ID, "umem/")) {
+		add(r.addresses()...)
 	}
 	if len(out) == 0 {
 		add(r.arguments()...)
@@ -74,6 +85,9 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 			r.blamed[v.Name] = true
 			add(v)
 		}
+	}
+	if len(out) > 0 && special[refused.ID] == nil && (it == nil || it.user < 0) {
+		add(limits(it)...)
 	}
 	return out, holds
 }
@@ -109,6 +123,18 @@ func (r *request) arguments() []Value {
 		return []Value{number("fd", uint64(uint32(c.FD))), number("count", c.Length)}
 	}
 	return c.Args
+}
+
+// addresses are the members of the request that memory is pinned at.
+func (r *request) addresses() (out []Value) {
+	for _, list := range [][]Value{r.core, r.driver} {
+		for _, v := range list {
+			if v.Name == "start" || v.Name == "length" || strings.HasSuffix(v.Name, "_addr") {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
 }
 
 // mostAsked is how many attributes are shown of a call whose condition is on no
@@ -157,6 +183,19 @@ func (r *request) destroyed() []Value {
 		}
 	}
 	return nil
+}
+
+// limits are the constants of the kernel and of drivers that a condition names.
+func limits(it *item) (out []Value) {
+	if it == nil {
+		return nil
+	}
+	for _, name := range namesIn(it.check.cond) {
+		if n, ok := constants[name]; ok && !uapi.MatchString(name) {
+			out = append(out, number(name, n))
+		}
+	}
+	return out
 }
 
 // assigned is the attribute that a name was read from.
@@ -254,15 +293,58 @@ func (r *request) named(it *item, name string) []Value {
 		if v.n.BitLen() > 24 && v.n.Sign() > 0 {
 			s = "0x" + v.n.Text(16)
 		}
-		return []Value{{Name: text, Value: s}}
+		return []Value{{Name: text, Value: s + it.derived(name)}}
 	case truth:
-		return []Value{{Name: text, Value: strconv.FormatBool(v.truth)}}
+		return []Value{{Name: text, Value: strconv.FormatBool(v.truth) + it.derived(name)}}
 	}
 	return nil
 }
 
-// spoken is what a word of a rule's text stood for: a member of the request, an
-// attribute, or a limit of the device.
+// behind are the values that a name of the function was made from.
+func (r *request) behind(it *item, name string, depth int) (out []Value) {
+	if depth > 3 || strings.Contains(name, "(") {
+		return nil
+	}
+	for i := 0; i+1 < len(it.env.defs); i += 2 {
+		if it.env.defs[i] != name {
+			continue
+		}
+		for _, inner := range namesIn(it.env.defs[i+1]) {
+			if inner == name {
+				continue
+			}
+			vs := r.named(it, inner)
+			if vs == nil {
+				vs = r.behind(it, inner, depth+1)
+			}
+			out = append(out, vs...)
+		}
+	}
+	return out
+}
+
+// uapi are the names of constants that a reader knows.
+var uapi = regexp.MustCompile(`^(IB|MLX5_IB|UVERBS|RDMA|VM|PROT|MAP|CAP|O|UVERBS_ATTR_TYPE)_|^(TYPE|MAX)_|^FI`)
+
+// derived says what a name of the function stands for, behind its value.
+func (it *item) derived(name string) string {
+	if strings.Contains(name, ".") {
+		return ""
+	}
+	for i := 0; i+1 < len(it.env.defs); i += 2 {
+		if it.env.defs[i] == name {
+			def := it.env.defs[i+1]
+			if _, ok := parse(def).(*ast.ParenExpr); ok {
+				def = def[1 : len(def)-1]
+			}
+			return ", which is " + shown(it.function, def)
+		}
+	}
+	return ""
+}
+
+// spoken is what a word of a rule's text stood for: a member of the request, or an
+// attribute.
 func (r *request) spoken(word string) []Value {
 	if !strings.Contains(word, "_") && len(word) < 3 {
 		return nil
@@ -276,18 +358,6 @@ func (r *request) spoken(word string) []Value {
 	}
 	if strings.ToUpper(word) == word && strings.Contains(word, "ATTR_") && r.takesAttr(word) {
 		return r.attrValue(word)
-	}
-	if strings.HasPrefix(word, "max_") || strings.HasPrefix(word, "num_") {
-		for _, v := range r.device() {
-			if v.Name == word {
-				return []Value{v}
-			}
-		}
-	}
-	if r.call.Cap != nil && strings.Contains(word, "_") && strings.ToLower(word) == word {
-		if n, ok := r.call.Cap(word); ok {
-			return []Value{number(word, n)}
-		}
 	}
 	switch word {
 	case "UHW_IN":
@@ -303,6 +373,23 @@ func (r *request) spoken(word string) []Value {
 		}
 		if r.ioctl != nil {
 			return []Value{text("UVERBS_ATTR_UHW_OUT", "not sent")}
+		}
+	}
+	return nil
+}
+
+// limit is what a word of a rule's text stood for: a limit of the device.
+func (r *request) limit(word string) []Value {
+	if strings.HasPrefix(word, "max_") || strings.HasPrefix(word, "num_") {
+		for _, v := range r.device() {
+			if v.Name == word {
+				return []Value{v}
+			}
+		}
+	}
+	if r.call.Cap != nil && strings.Contains(word, "_") && strings.ToLower(word) == word {
+		if n, ok := r.call.Cap(word); ok {
+			return []Value{number(word, n)}
 		}
 	}
 	return nil
@@ -472,6 +559,8 @@ var special = map[string]func(r *request, it *item) []Value{
 			text("flags", "UVERBS_ATTR_F_MANDATORY"),
 		}
 	},
+	"umem/memlock-limit": locked,
+	"umem/no-mlock":      locked,
 	"context/none":       noContext,
 	"fd/bad":             descriptor,
 	"write/access":       who,
@@ -526,6 +615,12 @@ func (r *request) commandSizes(request bool) []Value {
 
 func noContext(r *request, _ *item) []Value {
 	return []Value{text("ufile->ucontext", "NULL: no GET_CONTEXT has succeeded on fd %d", r.call.FD)}
+}
+
+// locked is what the process has pinned, and what it may.
+func locked(r *request, _ *item) []Value {
+	out := r.addresses()
+	return append(out, text("RLIMIT_MEMLOCK", "%d bytes", r.call.Memlock), text("pinned before", "%d pages", r.call.Pinned))
 }
 
 func descriptor(r *request, _ *item) []Value { return []Value{number("fd", uint64(uint32(r.call.FD)))} }

@@ -84,6 +84,7 @@ func TestNotes(t *testing.T) {
 		"unlock lists_mutex":  {Kind: trace.Unlock, Name: "lists_mutex"},
 		"CQ 3: references +1": {Kind: trace.Ref, Name: "CQ", A: 3, B: 1},
 		"CQ 3: references -1": {Kind: trace.Ref, Name: "CQ", A: 3, B: 1<<64 - 1},
+		"ib_pd: use count 2":  {Kind: trace.Usecnt, Name: "ib_pd", B: 2},
 		"CQ 3: use count -1":  {Kind: trace.Usecnt, Name: "CQ", A: 3, B: 1<<64 - 1},
 		"CQ: number 3 taken":  {Kind: trace.Handle, Name: "CQ", A: 3, B: 1},
 		"CQ: number 3 free":   {Kind: trace.Handle, Name: "CQ", A: 3},

@@ -3,6 +3,7 @@ package funcgraph
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"uverbsim/rule"
 	"uverbsim/spec"
@@ -110,8 +111,10 @@ func appendNote(b []byte, e *trace.Event) []byte {
 		return strconv.AppendInt(b, int64(e.B), 10)
 	case trace.Usecnt:
 		b = append(b, e.Name...)
-		b = append(b, ' ')
-		b = appendDecimal(b, e.A)
+		if !strings.HasPrefix(e.Name, "ib_") {
+			b = append(b, ' ')
+			b = appendDecimal(b, e.A)
+		}
 		b = append(b, ": use count "...)
 		return strconv.AppendInt(b, int64(e.B), 10)
 	}

@@ -13,7 +13,8 @@
 //     in which the header fits wins;
 //   - lines of strace: a write() with its bytes as a string or as the lines
 //     behind it (strace -e write=all), an ioctl with its argument as a string;
-//     or an ioctl that shows only an address, with a dump of what lies there.
+//     or an ioctl that shows only an address, with a dump of what lies there;
+//   - the bytes themselves, as a program writes them to a file.
 //
 // A dump with addresses may show several ranges of memory: the first has the
 // request, unless a line of strace says where it lies, and the others are what

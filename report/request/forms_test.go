@@ -54,6 +54,7 @@ func TestPrograms(t *testing.T) {
 
 func TestDigits(t *testing.T) {
 	for _, text := range []string{
+		string(probe),
 		"28000000000001000000000000000000010000000000000002000800010000000100000000000000",
 		"2800 0000 0000 0100 0000000000000000 01000000 00000000 02 00 0800 0100 0000 0100000000000000",
 		"28,00,00,00,00,00,01,00, 00,00,00,00,00,00,00,00,\n01,00,00,00,00,00,00,00, 02,00,08,00,01,00,00,00,\n01,00,00,00,00,00,00,00",
@@ -102,6 +103,7 @@ func TestRanges(t *testing.T) {
 	require.Len(t, r.Memory, 2)
 	require.NoError(t, r.AddMemory(0x7fff0013, []byte{0, 9, 8}))
 	require.Equal(t, []byte{0x28, 0, 1, 0, 9, 8}, r.Memory[1].Bytes)
+	require.Equal(t, []byte{1, 0, 9, 8}, r.Bytes, "the request goes on there")
 	require.ErrorContains(t, r.AddMemory(0x7fff0013, []byte{1}), "the byte at 0x7fff0013 is shown twice, as 00 and as 01")
 	require.ErrorContains(t, r.AddMemory(1<<64-1, []byte{1, 2}), "beyond the last address")
 }

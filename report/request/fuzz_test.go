@@ -54,7 +54,7 @@ func FuzzParse(f *testing.F) {
 		b := make([]byte, len(p.Bytes))
 		require.Equal(t, len(b), p.Mem(false).CopyIn(b, copyuser.Addr(p.At)))
 		require.Equal(t, string(p.Bytes), string(b))
-		if !strings.Contains(text, "write(") {
+		if !strings.Contains(text, "write(") || strings.Contains(text, "\x00") {
 			require.Equal(t, -1, r.Count)
 		}
 	})

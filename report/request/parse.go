@@ -170,12 +170,10 @@ func (p *parser) finish() (*Request, error) {
 	if q.Memory, err = join(memory); err != nil {
 		return nil, err
 	}
+	q.Bytes = q.from(q.At)
 	for i := range q.Memory {
 		m := &q.Memory[i]
-		switch {
-		case m.Addr <= q.At && q.At < m.end():
-			q.Bytes = m.Bytes[q.At-m.Addr:]
-		case !q.Addressed && m.Addr < firstAddress:
+		if holds := m.Addr <= q.At && q.At < m.end(); !holds && !q.Addressed && m.Addr < firstAddress {
 			return nil, failed(0, 0, "the dump lacks the bytes between %#x and %#x", min(q.At, m.Addr), max(q.At, m.Addr))
 		}
 	}

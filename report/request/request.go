@@ -77,8 +77,12 @@ func failed(line, column int, format string, a ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, a...)}
 }
 
-// Parse reads a text. The error is an *Error.
+// Parse reads a text. One with NUL bytes is no text but the request itself. The
+// error is an *Error.
 func Parse(text string) (*Request, error) {
+	if strings.Contains(text, "\x00") {
+		return raw([]byte(text))
+	}
 	var p parser
 	n := 0
 	for line := range strings.Lines(text) {
@@ -91,8 +95,16 @@ func Parse(text string) (*Request, error) {
 	return p.finish()
 }
 
-// AddMemory adds memory that a request points to. It is refused where other
-// memory with other bytes is known.
+// raw is a request of which there is nothing but its bytes.
+func raw(b []byte) (*Request, error) {
+	if len(b) > MaxBytes {
+		return nil, failed(0, 0, "more than %d bytes", MaxBytes)
+	}
+	return &Request{Bytes: b, Memory: []Range{{0, b}}, Count: -1}, nil
+}
+
+// AddMemory adds memory that a request points to, or more of the request itself.
+// It is refused where other memory with other bytes is known.
 func (r *Request) AddMemory(at uint64, b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -105,6 +117,17 @@ func (r *Request) AddMemory(at uint64, b []byte) error {
 		return err
 	}
 	r.Memory = m
+	r.Bytes = r.from(r.At)
+	return nil
+}
+
+// from is the memory that is known from an address on, nil if none is.
+func (r *Request) from(at uint64) []byte {
+	for i := range r.Memory {
+		if m := &r.Memory[i]; m.Addr <= at && at < m.end() {
+			return m.Bytes[at-m.Addr:]
+		}
+	}
 	return nil
 }
 

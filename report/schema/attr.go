@@ -62,6 +62,9 @@ func (b *builder) pointer(o *Object, m *Method, a *spec.Attr, x *Attribute) {
 			x.Data = dataEither
 		}
 	}
+	if spec.WrittenTo(a.Name) {
+		x.Direction, x.Data = out, dataAddress
+	}
 	structs := []string{a.CType}
 	if x.Element != "" {
 		structs = []string{x.Element}

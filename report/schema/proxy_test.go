@@ -156,4 +156,13 @@ func TestMethodsOfAProxy(t *testing.T) {
 	sel, err = doc.Find("pd.destroy")
 	require.NoError(t, err)
 	require.Equal(t, "UVERBS_OBJECT_PD", sel.Method.Destroys)
+
+	// The one attribute that is not what it is declared as (case mlx5/anchor/ft-0): the
+	// handler copies the table's id to where the value points.
+	sel, err = doc.Find("steering_anchor.create")
+	require.NoError(t, err)
+	a := sel.Method.attr("MLX5_IB_ATTR_STEERING_ANCHOR_FT_ID")
+	require.Equal(t, []string{"PTR_IN", "out", "address", "user_address"}, []string{a.Type, a.Direction, a.Data, a.Is.Role})
+	a = sel.Method.attr("MLX5_IB_ATTR_STEERING_ANCHOR_PRIORITY")
+	require.Equal(t, []string{"PTR_IN", "in", "value"}, []string{a.Type, a.Direction, a.Data})
 }

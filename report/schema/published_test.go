@@ -116,7 +116,8 @@ func TestSchemaRefuses(t *testing.T) {
 	s := compile(t)
 	for name, breakIt := range map[string]func(map[string]any){
 		"no version":      func(m map[string]any) { delete(m, "version") },
-		"another field":   func(m map[string]any) { m["extra"] = true },
+		"a new version":   func(m map[string]any) { m["version"] = json.Number("2") },
+		"a wrong option":  func(m map[string]any) { m["objects"].([]any)[0].(map[string]any)["condition"] = true },
 		"a wrong class":   func(m map[string]any) { m["objects"].([]any)[0].(map[string]any)["class"] = "uuid" },
 		"a large id":      func(m map[string]any) { m["objects"].([]any)[0].(map[string]any)["id"] = json.Number("65536") },
 		"a text as count": func(m map[string]any) { m["ioctl"].(map[string]any)["attr_size"] = "16" },
@@ -181,4 +182,13 @@ func TestComplete(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSchemaTakesMore wants a reader with this schema to take a document of a
+// later program that has more fields.
+func TestSchemaTakesMore(t *testing.T) {
+	v := asJSON(t, build(t, "rxe", spec.Linux6_12))
+	v.(map[string]any)["later"] = true
+	v.(map[string]any)["objects"].([]any)[0].(map[string]any)["later"] = "too"
+	require.NoError(t, compile(t).Validate(v))
 }

@@ -103,7 +103,8 @@ func (g *generator) attr(a *schema.Attribute) string {
 		return g.handles(a)
 	case "ENUM_IN":
 		return g.choices(a)
-	case "PTR_OUT":
+	}
+	if a.Direction == "out" {
 		return fmt.Sprintf("uverbs_attr_out[%s, %s]", a.Name, g.bytes(a))
 	}
 	return g.input(a)

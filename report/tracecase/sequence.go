@@ -13,7 +13,7 @@ import (
 
 // Sequence returns a printer that draws the last case as a sequence diagram, an SVG,
 // when it is closed. What comes before the first step is not drawn.
-func Sequence(w io.Writer, opts sequence.Options) Printer { return &diagram{w: w, opts: opts} }
+func Sequence(w io.Writer, opts sequence.Options) BatchPrinter { return &diagram{w: w, opts: opts} }
 
 type diagram struct {
 	w    io.Writer
@@ -36,6 +36,12 @@ func (p *diagram) Step(c *casefile.Case, i int) {
 func (p *diagram) Event(t *trace.Task, e *trace.Event) {
 	if p.on.Load() {
 		p.d.Event(t, e)
+	}
+}
+
+func (p *diagram) Events(t *trace.Task, events []trace.Event) {
+	for i := range events {
+		p.Event(t, &events[i])
 	}
 }
 

@@ -201,6 +201,18 @@ func TestOnly(t *testing.T) {
 	require.NotContains(t, b.String(), "what is still open")
 }
 
+// TestOnlyDeferred: steps are told apart also when their events come later.
+func TestOnlyDeferred(t *testing.T) {
+	for i := range 2 {
+		var now, later strings.Builder
+		play(tracecase.Only(tracecase.Text(&now, funcgraph.Options{}), i))
+		d := tracecase.Deferred(tracecase.Only(tracecase.Text(&later, funcgraph.Options{}), i), nil)
+		play(d)
+		require.NoError(t, d.Close())
+		require.Equal(t, now.String(), later.String())
+	}
+}
+
 func TestSequence(t *testing.T) {
 	var b strings.Builder
 	p := tracecase.Sequence(&b, sequence.Options{})
