@@ -112,7 +112,7 @@ func TestTraceAllocatesNothing(t *testing.T) {
 // events are recorded, and rendered later. What rendering them at once costs is held
 // for the function graph of most calls, and told of the others.
 func TestTraceCost(t *testing.T) {
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		t.Skip("it measures time")
 	}
 	var table strings.Builder

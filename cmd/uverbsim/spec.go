@@ -28,7 +28,8 @@ func newSpecCmd() *cobra.Command {
 object; with OBJECT its methods, their attributes and its write() commands; with
 OBJECT.METHOD one method or command and the layouts of its structs. Names are
 those of the kernel or short ones, in any case: UVERBS_OBJECT_CQ, cq, cq.create,
-cq.ex_create_cq. What the driver lacks the operations for is marked as pruned.
+cq.ex_create_cq. What the driver lacks the operations for is marked as pruned; an
+adapter of mlx5 is one with all capabilities, and core one that adds nothing.
 
 --json prints the same for programs, by the schema that --schema prints. --diff
 tells what another kernel adds, changes and removes. --tree shows the radix tree

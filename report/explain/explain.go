@@ -229,7 +229,10 @@ var cleaning = []string{"put", "abort", "free", "destroy", "release", "unlock", 
 // excluded says that a place cannot have been met: it lies in an arm that was not
 // taken, or behind one that was and that returns.
 func (it *item) excluded() bool {
-	for _, g := range it.guards {
+	for i, g := range it.guards {
+		if i == len(it.guards)-1 && it.is(g) {
+			continue
+		}
 		if taken, known := g.holds(); known && !taken {
 			return true
 		}
@@ -240,6 +243,12 @@ func (it *item) excluded() bool {
 		}
 	}
 	return false
+}
+
+// is says that an arm is the check itself: it does other things too, but in the end
+// refuses.
+func (it *item) is(g guard) bool {
+	return len(g.branch.n.arms) == 1 && g.function == it.function && g.cond() == it.check.cond
 }
 
 // ignored says that the answer of a check is not passed on: an optional attribute

@@ -97,6 +97,9 @@ func main() {
 		g.declare(p)
 	}
 	for _, p := range pkgs {
+		g.tabulate(p)
+	}
+	for _, p := range pkgs {
 		g.collect(p)
 	}
 	for _, p := range pkgs {
@@ -131,7 +134,7 @@ func short(s string) string { return strings.ReplaceAll(s, "uverbsim/", "") }
 
 const ruleType = "*uverbsim/rule.Rule"
 
-// declare notes rules, and the variables that hold some.
+// declare notes rules and capabilities.
 func (g *generator) declare(p *packages.Package) {
 	each(p, func(spec *ast.ValueSpec) {
 		for i, name := range spec.Names {
@@ -147,6 +150,10 @@ func (g *generator) declare(p *packages.Package) {
 			}
 		}
 	})
+}
+
+// tabulate notes the variables that hold rules.
+func (g *generator) tabulate(p *packages.Package) {
 	if p.Name == "rule" {
 		return
 	}
@@ -298,6 +305,13 @@ func (g *generator) trim(body []node) (out []node) {
 			if !some {
 				continue
 			}
+			if check, ok := nested(n); ok {
+				out = append(out, check)
+				if !n.arms[0].ends {
+					continue
+				}
+				n.arms[0].body = nil
+			}
 		}
 		out = append(out, n)
 	}
@@ -305,6 +319,21 @@ func (g *generator) trim(body []node) (out []node) {
 		out = out[:len(out)-1]
 	}
 	return out
+}
+
+// nested makes one check of a branch in which there is nothing but one: both
+// conditions have to hold.
+func nested(branch node) (node, bool) {
+	if len(branch.arms) != 1 || len(branch.arms[0].body) != 1 {
+		return node{}, false
+	}
+	n := branch.arms[0].body[0]
+	if n.rules == nil || n.cond == "" {
+		return node{}, false
+	}
+	n.defs = append(n.defs[:len(n.defs):len(n.defs)], branch.defs...)
+	n.cond = side(branch.arms[0].cond) + " && " + side(n.cond)
+	return n, true
 }
 
 func (g *generator) print() []byte {

@@ -245,7 +245,7 @@ func (w *walker) binds(callee string, c *ast.CallExpr) (binds, defs []string) {
 				continue
 			}
 			text := w.text(arg)
-			if strings.Contains(text, "?") {
+			if unnamed(text) {
 				continue
 			}
 			binds = append(binds, snake(name.Name), text)
@@ -257,6 +257,11 @@ func (w *walker) binds(callee string, c *ast.CallExpr) (binds, defs []string) {
 		}
 	}
 	return binds, defs
+}
+
+// unnamed says that a part of an expression has no name.
+func unnamed(text string) bool {
+	return text == "_" || strings.Contains(text, "(_") || strings.Contains(text, " _")
 }
 
 // attrOf is the attribute that a call names, "" if it names none or several.

@@ -63,9 +63,23 @@ func (w *walker) text(e ast.Expr) string {
 	case *ast.SliceExpr:
 		return w.text(e.X)
 	case *ast.CompositeLit:
-		return "{}"
+		return w.literalText(e)
+	case *ast.KeyValueExpr:
+		return w.text(e.Value)
 	}
-	return "?"
+	return "_" // what no name can be given to
+}
+
+// literalText writes the literal of a struct or of an array.
+func (w *walker) literalText(e *ast.CompositeLit) string {
+	if len(e.Elts) == 0 {
+		return "ZERO"
+	}
+	var elts []string
+	for _, x := range e.Elts {
+		elts = append(elts, w.text(x))
+	}
+	return "of(" + strings.Join(elts, ", ") + ")"
 }
 
 // operand puts an operand that needs it into parentheses.

@@ -228,6 +228,14 @@ func (w *walker) ifStmt(s *ast.IfStmt) []node {
 	return append(out, node{arms: []arm{a}, defs: w.defs(cond)})
 }
 
+// side puts a side of && that needs it into parentheses.
+func side(cond string) string {
+	if strings.Contains(cond, "||") {
+		return operand(cond)
+	}
+	return cond
+}
+
 func (w *walker) save() map[string]string {
 	saved := map[string]string{}
 	for k, v := range w.last {

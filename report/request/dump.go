@@ -49,7 +49,7 @@ func (p *parser) dump(line string) (bool, error) {
 	if m := logTime.FindString(line); m != "" {
 		rest, prefix, words = line[len(m):], len(m), yes
 	}
-	if m := addressed.FindStringSubmatchIndex(rest[:min(len(rest), longestAddress)]); m != nil && blankOrLabel(rest[:m[3]]) {
+	if m := addressed.FindStringSubmatchIndex(rest[:min(len(rest), longestAddress)]); m != nil && (prefix > 0 || blankOrLabel(rest[:m[3]])) {
 		r.offset, r.colon, r.base, r.words = rest[m[6]:m[7]], true, 16, words
 		return true, p.bytes(r, rest[m[1]:], prefix+m[1], 0)
 	}
@@ -74,7 +74,10 @@ const longestAddress = 256
 // or a label, which ends with a blank or a colon.
 func blankOrLabel(s string) bool {
 	t := strings.TrimSpace(s)
-	return t == "" || s != t && !strings.ContainsAny(s, `"(=`) || strings.HasSuffix(t, ":")
+	if strings.ContainsAny(s, `"(=|>`) { // as behind the bytes, where they stand as text
+		return false
+	}
+	return s != t || t == "" || strings.HasSuffix(t, ":")
 }
 
 var onlyDigits = regexp.MustCompile(`^[0-9a-fA-F]+$`)

@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"encoding/binary"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,41 +18,35 @@ import (
 // struct, or a handle or descriptor of an earlier call, the document says that
 // there is one.
 func TestRecordedNumbers(t *testing.T) {
-	files, err := filepath.Glob("../../sim_test/corpus/*.jsonl")
-	require.NoError(t, err)
 	docs := map[string]*schema.Document{}
 	addresses, handles := map[string]bool{}, map[string]bool{}
-	for _, file := range files {
-		cases, err := casefile.ReadFile(file)
-		require.NoError(t, err)
-		for _, c := range cases {
-			doc := document(t, docs, c)
-			if doc == nil {
+	for _, c := range corpus(t) {
+		doc := document(t, docs, c)
+		if doc == nil {
+			continue
+		}
+		for i := range c.Steps {
+			if got := c.Steps[i].Got; got == nil || got.Errno == nil || *got.Errno != "" {
 				continue
 			}
-			for i := range c.Steps {
-				if got := c.Steps[i].Got; got == nil || got.Errno == nil || *got.Errno != "" {
-					continue
-				}
-				for _, p := range partsOf(doc, c, c.Steps[i].Do) {
-					for _, r := range p.relocs {
-						name, m := memberAt(doc, p.structs, r.At-p.from)
-						if m == nil {
-							continue // in what follows the struct
-						}
-						role := ""
-						if m.Is != nil {
-							role = m.Is.Role
-						}
-						where := c.Name + ": " + name + "." + m.Name
-						switch r.Value.Kind {
-						case casefile.Ptr:
-							require.Contains(t, []string{"user_address", "response_address", "device_address", "cookie"}, role, where)
-							addresses[name+"."+m.Name] = true
-						case casefile.Handle:
-							require.Contains(t, []string{"handle", "fd"}, role, where)
-							handles[name+"."+m.Name] = true
-						}
+			for _, p := range partsOf(doc, c, c.Steps[i].Do) {
+				for _, r := range p.relocs {
+					name, m := memberAt(doc, p.structs, r.At-p.from)
+					if m == nil {
+						continue // in what follows the struct
+					}
+					role := ""
+					if m.Is != nil {
+						role = m.Is.Role
+					}
+					where := c.Name + ": " + name + "." + m.Name
+					switch r.Value.Kind {
+					case casefile.Ptr:
+						require.Contains(t, []string{"user_address", "response_address", "device_address", "cookie"}, role, where)
+						addresses[name+"."+m.Name] = true
+					case casefile.Handle:
+						require.Contains(t, []string{"handle", "fd"}, role, where)
+						handles[name+"."+m.Name] = true
 					}
 				}
 			}

@@ -122,3 +122,20 @@ func TestEachIsHeld(t *testing.T) {
 		require.NoError(t, err)
 	}
 }
+
+// TestREADMEShowsIt: what the README shows of an explanation is what comes out.
+func TestREADMEShowsIt(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, shown, found := strings.Cut(string(readme), "\n    step 2: ioctl f UVERBS_METHOD_CQ_CREATE")
+	require.True(t, found, "the README shows a refusal")
+	shown, _, _ = strings.Cut("    step 2: ioctl f UVERBS_METHOD_CQ_CREATE"+shown, "\n\n")
+	var want []string
+	for line := range strings.Lines(shown) {
+		want = append(want, strings.TrimPrefix(strings.TrimRight(line, "\n"), "    "))
+	}
+	require.Greater(t, len(want), 5)
+	out, err := exec.Command(build(t), "explain", "reserved-field.json").CombinedOutput()
+	require.NoErrorf(t, err, "%s", out)
+	require.Contains(t, string(out), strings.Join(want, "\n")+"\n")
+}

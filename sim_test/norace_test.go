@@ -1,0 +1,6 @@
+//go:build !race
+
+package sim_test
+
+// raceDetector says whether the race detector watches, under which times say nothing.
+const raceDetector = false
