@@ -58,6 +58,7 @@ func (f *File) Release(t *trace.Task) {
 		if o.HW != nil {
 			t.Warn("release_ufile_idr_uobject")
 		}
+		t.Note(trace.Handle, o.typ.Name, uint64(o.ID()), 0, 0)
 		o.put(t)
 	}
 	f.handles.root.Store(nil)

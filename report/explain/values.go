@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"uverbsim/report/decode"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -35,6 +36,9 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 		if it.user >= 0 && special[refused.ID] == nil {
 			add(r.attrValues(it.user)...)
 		}
+		if it.user >= 0 && strings.Contains(it.check.cond, "is_cleared(") {
+			add(r.tails(it)...)
+		}
 		if !contradicts && len(out) == 0 {
 			for _, name := range namesIn(it.check.cond) {
 				vs := r.named(it, name)
@@ -45,6 +49,9 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 					r.blamed[v.Name] = true
 				}
 				add(vs...)
+			}
+			if strings.Contains(it.check.cond, "is_cleared(") {
+				add(r.tails(it)...)
 			}
 			if strings.Contains(it.check.cond, "is_port(") {
 				for _, v := range r.device() {
@@ -282,6 +289,9 @@ func (r *request) named(it *item, name string) []Value {
 	if vs := r.operation(name); vs != nil {
 		return vs
 	}
+	if attr := driverParts[name]; attr != "" && r.sent(attr) != nil {
+		return []Value{text(attr, "%d bytes", r.sent(attr).Len)}
+	}
 	if v := r.assigned(it, name); v != nil {
 		return []Value{*v}
 	}
@@ -325,6 +335,43 @@ func (r *request) behind(it *item, name string, depth int) (out []Value) {
 
 // uapi are the names of constants that a reader knows.
 var uapi = regexp.MustCompile(`^(IB|MLX5_IB|UVERBS|RDMA|VM|PROT|MAP|CAP|O|UVERBS_ATTR_TYPE)_|^(TYPE|MAX)_|^FI`)
+
+// driverParts are the attributes that have the driver's part of a request and of
+// its response.
+var driverParts = map[string]string{"udata.in_len": "UVERBS_ATTR_UHW_IN", "udata.out_len": "UVERBS_ATTR_UHW_OUT"}
+
+// tails say where data goes on behind what the kernel knows, and is not zero.
+func (r *request) tails(it *item) (out []Value) {
+	add := func(name string, data []byte, known int) {
+		for i := known; i < len(data); i++ {
+			if data[i] != 0 {
+				out = append(out, text(name, "%d bytes are known, byte %d of %d is %#02x", known, i, len(data), data[i]))
+				return
+			}
+		}
+	}
+	if r.call.Ioctl != nil {
+		for i := range r.call.Ioctl.Attrs {
+			raw := &r.call.Ioctl.Attrs[i]
+			d := r.ioctl.Attrs[i].In
+			switch {
+			case !raw.Pointer || raw.Spec == nil || it.user >= 0 && it.user != i:
+			case it.user == i && dataSpec(raw) != nil:
+				add("tail", raw.In, int(dataSpec(raw).Len))
+			case d != nil && d.Kind == decode.Struct && len(d.Tail) > 0 && len(raw.In) == int(raw.Len):
+				add(raw.Spec.Name+"'s tail", raw.In, len(raw.In)-len(d.Tail))
+			}
+		}
+	}
+	if r.write != nil {
+		for _, v := range []*decode.Value{r.write.Request, r.write.UdataIn} {
+			if v != nil && len(v.Tail) > 0 {
+				add("tail of "+v.Type, v.Tail, 0)
+			}
+		}
+	}
+	return out
+}
 
 // derived says what a name of the function stands for, behind its value.
 func (it *item) derived(name string) string {
