@@ -33,6 +33,11 @@ refused call
   - what became of each attribute: consumed, refused, ignored, not reached, or
     missing. Of a write() command it shows the members of the request.
 
+Which functions of the kernel the call entered, and for which attribute, was seen
+while it was played. The checks in between, and their conditions, are those of the
+model's source, in its order; package report/explain says more, and has the types
+of what --json prints.
+
 A call that was not refused is named in one line, and one that is answered
 otherwise than recorded is told so. FILE has one case a line, as JSON, and is what
 "uverbsim run --record FILE -- PROGRAM" writes; - is the standard input.`,

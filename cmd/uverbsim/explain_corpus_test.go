@@ -14,7 +14,8 @@ import (
 	"uverbsim/rule"
 )
 
-// shortShare is the share of the corpus's cases, one in so many, that is explained with -short.
+// shortShare is the share of the corpus's cases, one in so many, that is explained with -short and under the
+// race detector.
 const shortShare = 8
 
 // contradicted are the rules whose condition may come to false with the values that are known.
@@ -36,7 +37,7 @@ func TestExplainCorpus(t *testing.T) {
 			n := 0
 			for c, err := range casefile.Read(f, file) {
 				require.NoError(t, err)
-				if n++; testing.Short() && n%shortShare != 0 {
+				if n++; (testing.Short() || raceDetector) && n%shortShare != 0 {
 					continue
 				}
 				checkExplained(t, c)

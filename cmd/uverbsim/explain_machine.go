@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/interpose/watch"
+	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/report/explain"
 	"uverbsim/sim_test/model"
@@ -109,9 +112,8 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 	p := t.Modelled()
 	c.Mem = p.Mem
 	c.Kernel = t.m.Kernel.Kernel()
-	if c.Device = t.m.Driver.Device(); c.Device != nil {
-		c.Driver = c.Device.API.DriverID
-	}
+	c.Driver, _ = casefile.DriverID(t.m.driver)
+	c.Device = t.m.Driver.Device()
 	c.TakeArgument()
 	memlock, pinned := p.Getrlimit(process.RLIMIT_MEMLOCK).Cur, pinnedBy(p)
 	t.m.rec.Begin(p.Trace)
@@ -121,13 +123,33 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 		return nil
 	}
 	c.TakeAnswer()
+	objects := fileObjects(p, c.FD)
 	e := t.m.of
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls = append(e.calls, &explain.Call{
-		Call: &c, Trace: did, DriverName: t.m.driver, IB: t.m.ib(), Cap: t.m.caps, Memlock: memlock, Pinned: pinned, Args: args,
+		Call: &c, Trace: did, DriverName: t.m.driver, IB: t.m.ib(), Cap: t.m.caps, Memlock: memlock, Pinned: pinned,
+		Objects: objects, Args: args,
 	})
 	return c.Err
+}
+
+// fileObjects are the objects of an open device file, in the order of their numbers.
+func fileObjects(p *process.Task, fd int) (out []explain.Object) {
+	filp := p.Fget(fd)
+	if filp == nil {
+		return nil
+	}
+	defer filp.Put(p)
+	f, ok := filp.Private.(*kernel.File)
+	if !ok {
+		return nil
+	}
+	for o := range f.Objects.Objects(nil) {
+		out = append(out, explain.Object{ID: o.ID(), Type: o.Type().Name})
+	}
+	slices.SortFunc(out, func(a, b explain.Object) int { return cmp.Compare(a.ID, b.ID) })
+	return out
 }
 
 // pinnedBy is how many pages a process has pinned.

@@ -3,6 +3,7 @@ package explain
 import (
 	"strconv"
 	"strings"
+	"sync"
 
 	"uverbsim/report/decode"
 	"uverbsim/spec"
@@ -124,8 +125,23 @@ func attrText(d *decode.Attr) string {
 func takes(a *spec.Attr) string {
 	s := a.String()
 	s = strings.TrimPrefix(s, a.Name+" ")
-	return strings.TrimSuffix(s, ", mandatory")
+	s = strings.TrimSuffix(s, ", mandatory")
+	if name := driverObjects()[a.Object]; name != "" && a.IsObject() {
+		s = strings.Replace(s, "object 0x"+strconv.FormatUint(uint64(a.Object), 16), name, 1)
+	}
+	return s
 }
+
+// driverObjects are the names of the objects that a driver adds. Only mlx5 has such.
+var driverObjects = sync.OnceValue(func() map[uint16]string {
+	names := map[uint16]string{}
+	for _, d := range spec.MLX5() {
+		if d.Object.ID >= spec.UVERBS_ID_DRIVER_NS && d.Object.Name != "" {
+			names[d.Object.ID] = d.Object.Name
+		}
+	}
+	return names
+})
 
 // Member is a member of the request of a write() command.
 type Member struct {

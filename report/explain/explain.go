@@ -251,14 +251,17 @@ func (it *item) is(g guard) bool {
 	return len(g.branch.n.arms) == 1 && g.function == it.function && g.cond() == it.check.cond
 }
 
+// held says that a check would have refused the call: as it did not, it was not met,
+// or its answer was not passed on.
+func (it *item) held() bool {
+	v := it.env.eval(it.check.cond)
+	return v.kind == truth && v.truth
+}
+
 // ignored says that the answer of a check is not passed on: an optional attribute
 // is asked for and was not sent.
 func (it *item) ignored() bool {
-	if !answers(it.check, rule.AttrAbsent.ID) {
-		return false
-	}
-	v := it.env.eval(it.check.cond)
-	return v.kind == truth && v.truth
+	return answers(it.check, rule.AttrAbsent.ID) && it.held()
 }
 
 // passedBy says that a place cannot have been met by what was entered alone.
@@ -285,7 +288,7 @@ func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 	}
 	at := slices.Index(items, decided)
 	for _, it := range items[:at] {
-		if it.entered && !it.excluded() && !it.ignored() {
+		if it.entered && !it.excluded() && !it.held() {
 			passed = append(passed, checksOf(r, it, it.check.rules)...)
 		}
 	}

@@ -27,8 +27,16 @@ type Call struct {
 	// Memlock is how many bytes the process may lock, Pinned how many pages it had
 	// pinned before.
 	Memlock, Pinned uint64
+	// Objects are those that the open file has.
+	Objects []Object
 	// Args are the numbers of a call that has no bytes, as an mmap's.
 	Args []Value
+}
+
+// Object is an object of an open file: its handle, or its descriptor.
+type Object struct {
+	ID   int64
+	Type string // "UVERBS_OBJECT_CQ"
 }
 
 // request is what is known of a call: the numbers that conditions speak of.
@@ -155,7 +163,7 @@ func (r *request) prefer(ids []string, p *place) string {
 var preferred = []string{"(*kernel.Bundle).", "(*copyuser.AddressSpace).", "(*kernel.vfs).", "(uobject.idrClass)."}
 
 // devices are the operations of the device's file.
-var devices = map[string]string{"ioctl": "kernel.ioctl", "write": "kernel.write", "mmap": "kernel.mmap", "open": "kernel.open"}
+var devices = map[string]string{"ioctl": "kernel.ioctl", "write": "kernel.write", "mmap": "kernel.mmap"}
 
 // noCommand is where the handler of commands that the device lacks is kept.
 const noCommand = "not supported"
@@ -205,7 +213,7 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 	if !requests[base] {
 		return value{}, nil
 	}
-	lists := [][]Value{r.core, r.attributes(), r.driver}
+	lists := [][]Value{r.core, r.attributes()}
 	if strings.Contains(function, "drivers/") && base != "attr" && base != "limits" && base != "cap" {
 		lists = [][]Value{r.driver, r.core, r.attributes()}
 	}

@@ -213,17 +213,16 @@ func (w *road) attrs(n *node, p *place) {
 func (w *road) branch(n *node, p *place) {
 	b := &branch{n: n, taken: -1, known: map[int]bool{}}
 	e := w.env(p, n.defs)
-	for i := range n.arms {
-		if v := e.eval(n.arms[i].cond); v.kind == truth {
-			b.known[i] = v.truth
-		}
-	}
+	b.decide(e)
 	guards, over := p.guards, p.over
 	var ending []guard
 	for i := range n.arms {
 		before := *p.cursor
 		children := p.children
 		if taken, known := (guard{b, i, p.function}).holds(); known && !taken {
+			if !p.entered && len(n.arms) > 1 {
+				continue
+			}
 			p.children = nil // nothing was entered from here
 		}
 		p.guards = append(slices.Clone(guards), guard{b, i, p.function})
@@ -238,6 +237,27 @@ func (w *road) branch(n *node, p *place) {
 		}
 	}
 	p.guards, p.over = guards, append(slices.Clone(over), ending...)
+}
+
+// decide works out which arm is taken: the first whose condition holds, if that can
+// be told of all before it.
+func (b *branch) decide(e *env) {
+	certain := true
+	for i := range b.n.arms {
+		v := e.eval(b.n.arms[i].cond)
+		switch {
+		case v.kind != truth:
+			certain = false
+		case !v.truth:
+			b.known[i] = false
+		case certain:
+			b.known[i] = true
+			for j := i + 1; j < len(b.n.arms); j++ {
+				b.known[j] = false
+			}
+			return
+		}
+	}
 }
 
 // call goes into the function that was called.

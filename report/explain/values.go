@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"go/ast"
 	"reflect"
 	"regexp"
@@ -93,6 +94,9 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 			add(v)
 		}
 	}
+	if objects[refused.ID] {
+		add(r.objects()...)
+	}
 	if len(out) > 0 && special[refused.ID] == nil && (it == nil || it.user < 0) {
 		add(limits(it)...)
 	}
@@ -130,6 +134,31 @@ func (r *request) arguments() []Value {
 		return []Value{number("fd", uint64(uint32(c.FD))), number("count", c.Length)}
 	}
 	return c.Args
+}
+
+// objects are the rules about which object a handle is of.
+var objects = map[string]bool{"object/not-found": true, "object/wrong-type": true}
+
+// mostObjects is how many objects of a file are shown.
+const mostObjects = 8
+
+// objects are those that the file has.
+func (r *request) objects() []Value {
+	if r.ioctl == nil && r.write == nil {
+		return nil
+	}
+	var list []string
+	for i, o := range r.call.Objects {
+		if i == mostObjects {
+			list = append(list, fmt.Sprintf("and %d more", len(r.call.Objects)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%d %s", o.ID, o.Type))
+	}
+	if list == nil {
+		list = []string{"none"}
+	}
+	return []Value{text("objects of the file", "%s", strings.Join(list, ", "))}
 }
 
 // addresses are the members of the request that memory is pinned at.
@@ -665,8 +694,14 @@ func noContext(r *request, _ *item) []Value {
 }
 
 // locked is what the process has pinned, and what it may.
-func locked(r *request, _ *item) []Value {
-	out := r.addresses()
+func locked(r *request, it *item) []Value {
+	var out []Value
+	if it != nil {
+		out = r.handed(it)
+	}
+	if out == nil {
+		out = r.addresses()
+	}
 	return append(out, text("RLIMIT_MEMLOCK", "%d bytes", r.call.Memlock), text("pinned before", "%d pages", r.call.Pinned))
 }
 

@@ -54,7 +54,7 @@ var mistakes = []struct {
 	{
 		file: "other-file", errno: "ENOENT",
 		rule:   "object/not-found, ENOENT in lookup_get_idr_uobject (drivers/infiniband/core/rdma_core.c)",
-		values: []string{"UVERBS_ATTR_DESTROY_PD_HANDLE", "data = 0"},
+		values: []string{"UVERBS_ATTR_DESTROY_PD_HANDLE", "data = 0", "objects of the file = none"},
 		do:     []string{"that this file descriptor's own calls returned"},
 	},
 	{

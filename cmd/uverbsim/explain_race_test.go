@@ -1,0 +1,6 @@
+//go:build race
+
+package main
+
+// raceDetector says whether the race detector watches, which makes everything slow.
+const raceDetector = true
