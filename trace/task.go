@@ -128,7 +128,7 @@ func (t *Task) EnterInlined(module, name string) Span {
 
 func (t *Task) enter(module, name string, inlined bool) {
 	t.stack = append(t.stack, call{module, name, inlined})
-	e := &t.event
+	var e *Event
 	if n := t.kept; n < t.room {
 		e = &t.batch[n%batchSize]
 		t.kept = n + 1
@@ -152,7 +152,7 @@ func (t *Task) leave() {
 	last := len(t.stack) - 1
 	c := &t.stack[last]
 	t.stack = t.stack[:last]
-	e := &t.event
+	var e *Event
 	if n := t.kept; n < t.room {
 		e = &t.batch[n%batchSize]
 		t.kept = n + 1
@@ -185,7 +185,7 @@ func (t *Task) note(k Kind, name string, a, b, c uint64, spec any) {
 	if t.wants>>k&1 == 0 {
 		return
 	}
-	e := &t.event
+	var e *Event
 	if n := t.kept; n < t.room {
 		e = &t.batch[n%batchSize]
 		t.kept = n + 1

@@ -81,11 +81,11 @@ func (p *parser) ioctl(c *call, s string, at int) (bool, error) {
 	c.kind = Ioctl
 	switch {
 	case strings.HasPrefix(s[at:], `"`):
-		b, n, err := p.text(s, at)
+		b, _, err := p.text(s, at)
 		if err != nil {
 			return true, err
 		}
-		c.bytes, at = b, at+n
+		c.bytes = b
 		if cut, ok := bytes.CutSuffix(b, []byte("...")); ok && len(b) < spec.IoctlHdrSize { // as some paste it
 			c.bytes = cut
 		}
