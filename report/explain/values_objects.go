@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"uverbsim/report/decode"
-	"uverbsim/rule"
 	"uverbsim/spec"
 )
 

@@ -1,16 +1,8 @@
 package explain
 
 import (
-	"fmt"
-	"go/ast"
-	"reflect"
-	"regexp"
-	"slices"
 	"strconv"
-	"strings"
 
-	"uverbsim/report/decode"
-	"uverbsim/rule"
 	"uverbsim/spec"
 )
 
