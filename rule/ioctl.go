@@ -20,7 +20,7 @@ var (
 		"Clear the header before filling it in."})
 	HeaderDriverID = add(Rule{"header/driver-id", syscall.EINVAL, "ib_uverbs_cmd_verbs", uverbsIoctl,
 		"The header's driver_id is not that of the device's driver.",
-		"Set driver_id to the device's, which netlink or sysfs tells."})
+		"Set driver_id to the device's, which netlink tells (RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID)."})
 	MethodUnknown = add(Rule{"method/unknown", syscall.EPROTONOSUPPORT, "ib_uverbs_cmd_verbs", uverbsIoctl,
 		"The device has no such method of such an object.",
 		"Use a method that this kernel knows and this device can do, or fall back to write()."})

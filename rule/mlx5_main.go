@@ -70,7 +70,7 @@ var (
 		"Map it with PROT_READ alone."})
 	MLX5MmapInfoShape = add(Rule{"mlx5-mmap/clock-info-shape", syscall.EINVAL, "mlx5_ib_mmap_clock_info_page", mlx5Main,
 		"The clock info is one page, and mapped shared.",
-		"Map 4096 bytes with MAP_SHARED."})
+		"Map 4096 bytes with MAP_SHARED, of a file that was opened for reading and writing."})
 	MLX5MmapInfoVersion = add(Rule{"mlx5-mmap/clock-info-version", syscall.EOPNOTSUPP, "mlx5_ib_mmap_clock_info_page", mlx5Main,
 		"The low byte of the offset names a version of the clock info that the driver does not have.",
 		"Use version 0 (MLX5_IB_CLOCK_INFO_V1)."})

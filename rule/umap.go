@@ -11,7 +11,7 @@ var (
 		"Destroy objects of this kind and unmap them first."})
 	UmapNotShared = add(Rule{"umap/not-shared", syscall.EINVAL, "rdma_user_mmap_io", ibCoreUverbs,
 		"Device memory was to be mapped privately.",
-		"Map it with MAP_SHARED."})
+		"Map it with MAP_SHARED, of a file that was opened for reading and writing."})
 	UmapSize = add(Rule{"umap/size", syscall.EINVAL, "rdma_user_mmap_io", ibCoreUverbs,
 		"The length of the mapping is not that of the thing mapped.",
 		"Map exactly as many bytes as the driver gave out."})

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,10 +20,13 @@ type UnknownError struct {
 
 func (e *UnknownError) Error() string {
 	s := "there is no " + e.What + " " + quote(e.Name)
-	if len(e.Nearest) > 0 {
-		s += ": the nearest are " + strings.Join(e.Nearest, ", ")
+	switch len(e.Nearest) {
+	case 0:
+		return s
+	case 1:
+		return s + ": the nearest is " + e.Nearest[0]
 	}
-	return s
+	return s + ": the nearest are " + strings.Join(e.Nearest, ", ")
 }
 
 func quote(s string) string {
@@ -46,24 +50,27 @@ func (c *Catalogue) nearest(arg string) []string {
 
 // nearest returns the names that are most like arg, the best first: those that
 // contain it or, if none does, the word behind its slash; if none does either,
-// those with the fewest other letters.
+// those with the fewest other letters, as long as more letters are the same.
 func nearest(arg string, names []string) []string {
 	arg = strings.ToLower(arg)
 	if arg == "" {
 		return nil
 	}
 	word := arg[strings.LastIndexByte(arg, '/')+1:]
-	for _, part := range []string{arg, word} {
-		lacks := func(n string) bool { return !strings.Contains(strings.ToLower(n), part) }
-		if with := slices.DeleteFunc(slices.Clone(names), lacks); part != "" && len(with) > 0 {
-			names = with
+	lacks := func(part string) func(string) bool {
+		return func(n string) bool { return part == "" || !strings.Contains(strings.ToLower(n), part) }
+	}
+	far := func(n string) bool { return 2*levenshtein(arg, strings.ToLower(n)) >= max(len(arg), len(n)) }
+	var like []string
+	for _, not := range []func(string) bool{lacks(arg), lacks(word), far} {
+		if like = slices.DeleteFunc(slices.Clone(names), not); len(like) > 0 {
 			break
 		}
 	}
-	names = slices.SortedFunc(slices.Values(names), func(a, b string) int {
+	slices.SortFunc(like, func(a, b string) int {
 		return cmp.Or(cmp.Compare(levenshtein(arg, strings.ToLower(a)), levenshtein(arg, strings.ToLower(b))), cmp.Compare(a, b))
 	})
-	return names[:min(maxNearest, len(names))]
+	return like[:min(maxNearest, len(like))]
 }
 
 // levenshtein returns how many letters have to be put in, taken out or changed
@@ -103,7 +110,12 @@ func WithErrno(es []*Entry, name string) ([]*Entry, error) {
 		}
 	}
 	if errno == 0 {
-		return nil, &UnknownError{"rule with the errno", name, nearest(name, names)}
+		near := nearest(name, names)
+		if len(near) == 0 {
+			slices.Sort(names)
+			return nil, fmt.Errorf("there is no rule with the errno %s: rules have %s", quote(name), strings.Join(names, ", "))
+		}
+		return nil, &UnknownError{"rule with the errno", name, near}
 	}
 	return slices.DeleteFunc(slices.Clone(es), func(e *Entry) bool { return e.Errno != errno }), nil
 }

@@ -176,6 +176,8 @@ func TestUnknownRule(t *testing.T) {
 	}
 	_, err := Recorded().Select([]string{""})
 	require.EqualError(t, err, `there is no rule ""`)
+	_, err = Recorded().Select([]string{"nosuch/"})
+	require.EqualError(t, err, "there is no rule nosuch/", "nothing is near")
 	_, err = Recorded().Select([]string{"a\nb"})
 	require.NotContains(t, err.Error(), "\n")
 }
@@ -190,7 +192,9 @@ func TestWithErrno(t *testing.T) {
 		}
 	}
 	_, err := WithErrno(Recorded().All(), "EINVALID")
-	require.ErrorContains(t, err, "there is no rule with the errno EINVALID: the nearest are EINVAL")
+	require.ErrorContains(t, err, "there is no rule with the errno EINVALID: the nearest is EINVAL")
+	_, err = WithErrno(Recorded().All(), "EQQQQQQQ")
+	require.ErrorContains(t, err, "there is no rule with the errno EQQQQQQQ: rules have EACCES, ")
 }
 
 func TestCount(t *testing.T) {
