@@ -169,3 +169,19 @@ func (m *AddressSpace) Areas() int {
 	defer m.mmapLock.UpRead(nil)
 	return m.areas.Len()
 }
+
+// Mapped returns where each area starts and ends, in order. Areas that touch are
+// one range.
+func (m *AddressSpace) Mapped() (ranges [][2]uint64) {
+	m.mmapLock.DownRead(nil)
+	defer m.mmapLock.UpRead(nil)
+	m.areas.Ascend(func(a *Area) bool {
+		if n := len(ranges); n > 0 && ranges[n-1][1] == uint64(a.Start) {
+			ranges[n-1][1] = uint64(a.End)
+		} else {
+			ranges = append(ranges, [2]uint64{uint64(a.Start), uint64(a.End)})
+		}
+		return true
+	})
+	return ranges
+}

@@ -116,13 +116,17 @@ func ModifyQPIsOK(t *trace.Task, cur, next uint8, qpType uint8, mask uint32) boo
 			return false
 		}
 	}
+	required, opt, ok := QPStep(cur, next, qpType)
+	return ok && mask&required == required && mask&^(required|opt|spec.IB_QP_STATE) == 0
+}
+
+// QPStep is what a QP of that type must be given to go from one state to another,
+// as IB_QP_ bits, and what it may be given besides; not ok if there is no such step.
+// States are at most IB_QPS_ERR.
+func QPStep(cur, next, qpType uint8) (required, opt uint32, ok bool) {
 	step := &qpSteps[cur][next]
-	if !step.valid {
-		return false
-	}
-	var required, opt uint32
 	if qpType < numQPTypes {
 		required, opt = step.required[qpType], step.opt[qpType]
 	}
-	return mask&required == required && mask&^(required|opt|spec.IB_QP_STATE) == 0
+	return required, opt, step.valid
 }

@@ -85,6 +85,12 @@ func NewType(id uint16, name string, c spec.Class, attrs *TypeAttrs) *Type {
 	return t
 }
 
+// FD says whether objects of the type are descriptors.
+func (t *Type) FD() bool {
+	_, ok := t.class.(fdClass)
+	return ok
+}
+
 // Disassociate forgets the type's declaration, which may be part of a driver
 // that goes (uverbs_disassociate_api in uverbs_uapi.c).
 func (t *Type) Disassociate() { t.attrs.Store(nil) }

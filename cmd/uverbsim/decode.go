@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,8 @@ The bytes may be given as they are found:
            and x/5xg, print_hex_dump in dmesg
   strace   write(3, "\x03\x00...", 24), with the lines of -e write=all or without;
            ioctl(3, RDMA_VERBS_IOCTL, 0x7ffd...), followed by a dump of what lies there
+  sessions of gdb, lldb and Python with their prompts; bytes as Python has them,
+           b'\x28\x00'
   binary   the bytes themselves, in a file or on the standard input
 
 A dump with addresses may show several ranges of memory. The first one has the
@@ -48,10 +51,13 @@ If the answer hangs on objects that the request names, the one that it has when
 they exist is printed too, where they can be made: PDs, CQs, QPs, SRQs, MRs and
 event files.
 
---json prints one object: call, driver, kernel, object, method; parts, each with
-its fields (at, bytes, name, value, says) and what is wrong with them (flaws: rule,
-errno, text); unsent attributes; memory and objects, what the answer hangs on;
-answer and then, each with on, ret, errno, rule. --case prints the request as a
+The bytes of a write() do not tell for which driver they are. Without --driver
+they are read for mlx5.
+
+--json prints one object: call, driver, other_drivers, kernel, object, method;
+parts, each with its fields (at, bytes, name, value, says) and what is wrong with
+them (flaws: rule, errno, text); unsent attributes; memory and objects, what the
+answer hangs on; answer and then, each with on, ret, errno, rule. --case prints the request as a
 case, for explain, trace, replay and shrink.`,
 		Example: `  uverbsim decode 28 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 \
       01 00 00 00 00 00 00 00 00 00 08 00 01 00 00 00 01 00 00 00 00 00 00 00
@@ -220,7 +226,11 @@ func (d *decoder) device(r *request.Request, k *spec.Kernel) dissect.Device {
 		}
 	}
 	id, _ := casefile.DriverID(name)
-	return dissect.Device{Name: name, Driver: id, Kernel: k}
+	dev := dissect.Device{Name: name, Driver: id, Kernel: k}
+	if d.driver == "" && r.Kind == request.Write {
+		dev.Others = slices.DeleteFunc(strings.Split(model.DriverNames(), ", "), func(n string) bool { return n == name })
+	}
+	return dev
 }
 
 // driverOf is the driver that an ioctl's header names.

@@ -253,6 +253,37 @@ func TestDecodeCase(t *testing.T) {
 	require.Equal(t, "6.1", k.Name)
 }
 
+// TestDecodeHints: a dump that strace cut is not said to be a short struct; a
+// write() that no flag gives a driver to says so; a refusal that explain can say
+// more of names it, and its case is refused by the same rule.
+func TestDecodeHints(t *testing.T) {
+	const cut = `write(3, "\x12\0\0\0\x0a\0\x06\0\0\0\0\xd0\xff\x07\0\0\x07\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0"..., 40) = -1 EINVAL (Invalid argument)`
+	out, err := execute(newDecodeCmd(), cut, "-")
+	require.NoError(t, err)
+	require.NotContains(t, out, "short of the struct")
+	require.Contains(t, out, "it has 32 of 40 bytes, strace -s 40 shows all of them")
+	require.Contains(t, out, "--driver reads them for rxe or stub)")
+	require.NotContains(t, out, "uverbsim explain", "nothing is known to be refused")
+
+	whole := strings.Replace(cut, `"...`, strings.Repeat(`\0`, 8)+`"`, 1)
+	out, err = execute(newDecodeCmd(), whole, "-")
+	require.NoError(t, err)
+	require.Contains(t, out, "mlx5-cq/request-size")
+	require.Contains(t, out, "uverbsim decode --case - | uverbsim explain -")
+	explained, err := execute(newDecodeCmd(), whole, "--case")
+	require.NoError(t, err)
+	explained, err = execute(newExplainCmd(), explained, "-")
+	require.NoError(t, err)
+	require.Contains(t, explained, "mlx5-cq/request-size")
+
+	out, err = execute(newDecodeCmd(), whole, "--driver", "rxe")
+	require.NoError(t, err)
+	require.NotContains(t, out, "do not tell the driver")
+	flat := strings.Join(strings.Fields(out), " ")
+	require.NotContains(t, out, "mlx5-cq/request-size")
+	require.Contains(t, flat, "seen EINVAL, which is not what is to be expected here: the program's objects, memory,")
+}
+
 func TestDecodeRefuses(t *testing.T) {
 	for name, tt := range map[string]struct {
 		stdin, want string

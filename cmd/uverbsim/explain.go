@@ -31,7 +31,12 @@ refused call
     next. A question mark stands behind those that lie in a branch of which it is
     not known whether it was taken; --json has its condition;
   - what became of each attribute: consumed, refused, ignored, not reached, or
-    missing. Of a write() command it shows the members of the request.
+    missing; refused is also the one whose contents were refused. Of a write()
+    command, and of the driver's part, it shows the members; <- stands behind the
+    one that the call was refused for.
+
+--brief prints the first two only, and no calls that were not refused. The errno by
+which a library learns that the kernel has the ioctl is told in one line.
 
 Which functions of the kernel the call entered, and for which attribute, was seen
 while it was played. The checks in between, and their conditions, are those of the
@@ -42,8 +47,9 @@ A call that was not refused is named in one line, and one that is answered
 otherwise than recorded is told so. FILE has one case a line, as JSON, and is what
 "uverbsim run --record FILE -- PROGRAM" writes; - is the standard input.`,
 		Example: `  uverbsim run --record prog.jsonl -- ./prog; uverbsim explain prog.jsonl
+  uverbsim explain --brief prog.jsonl
   uverbsim explain --only cq/ sim_test/corpus/linux-6.12-rxe.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFile,
 		RunE: func(cmd *cobra.Command, files []string) error { return ex.run(cmd, files) },
 	}
 	f := cmd.Flags()
@@ -51,11 +57,15 @@ otherwise than recorded is told so. FILE has one case a line, as JSON, and is wh
 	f.StringVar(&ex.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
 	f.StringVar(&ex.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
 	f.BoolVar(&ex.json, "json", false, "print JSON, one case a line")
+	f.BoolVar(&ex.brief, "brief", false, "print which check refused each call and what would have been accepted, and nothing else")
 	return cmd
 }
 
 // explainer are the flags of explain.
-type explainer struct{ replayer }
+type explainer struct {
+	replayer
+	brief bool
+}
 
 func (ex *explainer) run(cmd *cobra.Command, files []string) error {
 	k, err := ex.check()
@@ -70,17 +80,20 @@ func (ex *explainer) run(cmd *cobra.Command, files []string) error {
 		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(ex.only, " or "))
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	write := explain.Text
+	text := explain.NewPrinter(out, ex.brief)
+	write := text.Case
 	if ex.json {
-		write = explain.JSON
+		write = func(c *explain.Case) error { return explain.JSON(out, c) }
 	}
 	for i, c := range cases {
-		if i > 0 && !ex.json {
-			fmt.Fprintln(out)
-		}
 		told := explainCase(k, c)
 		told.File = from[i]
-		if err := write(out, told); err != nil {
+		if err := write(told); err != nil {
+			return err
+		}
+	}
+	if !ex.json {
+		if err := text.End(); err != nil {
 			return err
 		}
 	}
@@ -98,7 +111,7 @@ func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
 	}
 	calls := target.calls
 	for i := range r.Steps {
-		s := explain.Step{Step: i, Does: replay.Describe(c, i), Ret: string(r.Steps[i].Got.Ret), Differences: r.Steps[i].Differences}
+		s := explain.Step{Step: i, Does: describe(c, i), Ret: string(r.Steps[i].Got.Ret), Differences: r.Steps[i].Differences}
 		if e := r.Steps[i].Got.Errno; e != nil {
 			s.Errno = *e
 		}
@@ -109,6 +122,26 @@ func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
 		out.Steps = append(out.Steps, s)
 	}
 	return out
+}
+
+// describe says what a step does, with the command that it runs by INVOKE_WRITE.
+func describe(c *casefile.Case, i int) string {
+	s := replay.Describe(c, i)
+	call, ok := c.Steps[i].Do.(*casefile.Ioctl)
+	if !ok || call.Hdr.ObjectID != spec.UVERBS_OBJECT_DEVICE || call.Hdr.MethodID != spec.UVERBS_METHOD_INVOKE_WRITE {
+		return s
+	}
+	for _, a := range call.Attrs {
+		if a.ID != spec.UVERBS_ATTR_WRITE_CMD || a.Data.Kind != casefile.Number {
+			continue
+		}
+		word := uint32(a.Data.N)
+		if name := spec.WriteName(uint8(word), word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0); name != "" {
+			const method = "UVERBS_METHOD_INVOKE_WRITE"
+			return strings.Replace(s, method, method+" "+name, 1)
+		}
+	}
+	return s
 }
 
 // refusals explains the calls of a step that were refused, and returns those that

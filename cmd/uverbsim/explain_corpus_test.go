@@ -91,6 +91,7 @@ func checkRefusal(t *testing.T, where string, r *explain.Refusal) {
 		require.NotEmpty(t, v.Name, where)
 		require.NotEmptyf(t, v.Value, "%s: the value of %s", where, v.Name)
 	}
+	checkSpokenOf(t, where, r)
 	if holds, known := r.Holds(); known && contradicted[d.Rule] == "" {
 		require.Truef(t, holds, "%s: the condition holds with its values: %s, %v", where, d.Condition, r.Values)
 	}

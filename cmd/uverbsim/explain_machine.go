@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -12,7 +10,6 @@ import (
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/interpose/watch"
-	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/report/explain"
 	"uverbsim/sim_test/model"
@@ -41,7 +38,7 @@ func (e *explained) Boot(c *casefile.Case) (player.Machine, error) {
 	}
 	em := m.(*model.Machine)
 	e.ran = em.Kernel.Kernel().Name
-	return &explainedMachine{Machine: em, of: e, rec: rec, driver: c.Driver, caps: capsOf(c)}, nil
+	return &explainedMachine{Machine: em, of: e, rec: rec, driver: c.Driver, caps: capsOf(c), opens: opensOf(c)}, nil
 }
 
 // version is the kernel that the case ran on.
@@ -81,6 +78,9 @@ type explainedMachine struct {
 	rec    *explain.Recorder
 	driver string
 	caps   func(string) (uint64, bool)
+
+	opened deviceFiles
+	opens  []string // the names of the descriptors that are still to be opened
 }
 
 // Process implements player.Machine.
@@ -123,33 +123,15 @@ func (t *explainedTask) watched(c watch.Call, args []explain.Value, do func() er
 		return nil
 	}
 	c.TakeAnswer()
-	objects := fileObjects(p, c.FD)
+	objects, others := t.m.openFiles(p, &c)
 	e := t.m.of
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.calls = append(e.calls, &explain.Call{
 		Call: &c, Trace: did, DriverName: t.m.driver, IB: t.m.ib(), Cap: t.m.caps, Memlock: memlock, Pinned: pinned,
-		Objects: objects, Args: args,
+		Objects: objects, Others: others, Mapped: mappedBy(p, c.Err), Args: args, QPs: queuePairs(p, c.FD),
 	})
 	return c.Err
-}
-
-// fileObjects are the objects of an open device file, in the order of their numbers.
-func fileObjects(p *process.Task, fd int) (out []explain.Object) {
-	filp := p.Fget(fd)
-	if filp == nil {
-		return nil
-	}
-	defer filp.Put(p)
-	f, ok := filp.Private.(*kernel.File)
-	if !ok {
-		return nil
-	}
-	for o := range f.Objects.Objects(nil) {
-		out = append(out, explain.Object{ID: o.ID(), Type: o.Type().Name})
-	}
-	slices.SortFunc(out, func(a, b explain.Object) int { return cmp.Compare(a.ID, b.ID) })
-	return out
 }
 
 // pinnedBy is how many pages a process has pinned.
@@ -173,6 +155,7 @@ func (t *explainedTask) Open(flags int) (fd int, err error) {
 		fd, err = t.Task.Open(flags)
 		return err
 	})
+	t.m.noteOpen(t.Modelled(), fd, err)
 	return fd, err
 }
 

@@ -32,7 +32,7 @@ and what was answered, and at last how many passed. The exit status is 1 if any
 failed, 2 if a file could not be read.`,
 		Example: `  uverbsim replay sim_test/corpus/linux-6.12-rxe.jsonl
   uverbsim replay --only cq/,mr/ -v sim_test/corpus/linux-6.12-rxe.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFile,
 		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
 	}
 	f := cmd.Flags()
@@ -150,7 +150,7 @@ func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case
 		}
 		for c, err := range casefile.Read(in, name) {
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, hinted(err)
 			}
 			if !r.wants(c.Name) {
 				continue

@@ -101,7 +101,7 @@ func TestReplayUsage(t *testing.T) {
 	}{
 		"not a case":        {[]string{"replay", bad}, bad + ":2: "},
 		"no such file":      {[]string{"replay", "no-such-file"}, "no-such-file"},
-		"no file":           {[]string{"replay"}, "at least 1"},
+		"no file":           {[]string{"replay"}, "no FILE"},
 		"no such flag":      {[]string{"replay", "--fast", bad}, "--fast"},
 		"no such driver":    {[]string{"replay", "--driver", "efa", bad}, "efa"},
 		"no such kernel":    {[]string{"replay", "--kernel", "2.4", bad}, "2.4"},

@@ -47,7 +47,7 @@ microsecond for each, unless --clock real is given.`,
   uverbsim trace --only cq/create-destroy --step 2 --notes --inlined sim_test/corpus/linux-6.12-rxe.jsonl
   uverbsim trace --only cq/create-destroy --format chrome sim_test/corpus/linux-6.12-rxe.jsonl > cq.json
   uverbsim trace --only cq/create-destroy --format svg sim_test/corpus/linux-6.12-rxe.jsonl > cq.svg`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFile,
 		RunE: func(cmd *cobra.Command, files []string) error { return tr.run(cmd, files) },
 	}
 	f := cmd.Flags()

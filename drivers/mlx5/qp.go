@@ -54,6 +54,13 @@ const invalidBfreg = 1 << 31
 // toQP models to_mqp.
 func toQP(q *core.QP) *qp { return q.Driver.(*qp) }
 
+// State is the state that the driver takes the queue pair to be in.
+func (q *qp) State(t *trace.Task) uint8 {
+	q.mutex.Lock(t)
+	defer q.mutex.Unlock(t)
+	return q.state
+}
+
 // isRaw says that the device knows the queue pair as two queues.
 func (q *qp) isRaw() bool {
 	return q.typ == spec.IB_QPT_RAW_PACKET || q.flags&spec.IB_QP_CREATE_SOURCE_QPN != 0

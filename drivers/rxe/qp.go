@@ -53,6 +53,13 @@ type rxeQP struct {
 
 func toRqp(qp *core.QP) *rxeQP { return qp.Driver.(*rxeQP) }
 
+// State is the state that the driver takes the queue pair to be in.
+func (qp *rxeQP) State(t *trace.Task) uint8 {
+	qp.stateLock.Lock(t)
+	defer qp.stateLock.Unlock(t)
+	return qp.attr.State
+}
+
 // A struct rxe_create_qp_resp, in bytes, and where its two halves lie.
 const (
 	createQPRespSize = 32

@@ -170,7 +170,7 @@ func (p *pieces) pointer(out *Part, f *Field, a *watch.Attr, names *decode.Attr)
 	if v.Kind == decode.Choice && len(v.Items) > 0 {
 		v = &v.Items[0]
 	}
-	behind.data(v, a.In, 0)
+	behind.data(v, a.In, 0, int(a.Len)-len(a.In))
 	out.Behind = append(out.Behind, behind)
 }
 

@@ -14,6 +14,9 @@ type Device struct {
 	Name   string // of the driver, as the command line has it
 	Driver uint32 // a RDMA_DRIVER_ constant
 	Kernel *spec.Kernel
+	// Others are the names of the other drivers that it might be for, if neither
+	// the request nor anybody else says for which it is.
+	Others []string
 }
 
 // Dump is a request in pieces.
@@ -184,16 +187,17 @@ func (p *Part) members(v *decode.Value, b []byte, at int, path string) {
 	}
 }
 
-// data adds what a buffer holds, read as v.
-func (p *Part) data(v *decode.Value, b []byte, at int) {
+// data adds what a buffer holds, read as v. The buffer has so many bytes more,
+// which the dump does not show.
+func (p *Part) data(v *decode.Value, b []byte, at, unseen int) {
 	if v.Kind != decode.Struct {
 		p.Fields = append(p.Fields, Field{At: at, Bytes: b[at:], Name: "", Value: *v})
 		return
 	}
 	p.members(v, b, at, "")
 	switch {
-	case v.Missing > 0:
-		p.flaw(nil, "%d bytes short of the %s", v.Missing, v.Type)
+	case v.Missing > unseen:
+		p.flaw(nil, "%d bytes short of the %s", v.Missing-unseen, v.Type)
 	case v.Zeros > 0:
 		p.flaw(nil, "and %d bytes of zeros beyond the %s", v.Zeros, v.Type)
 	case len(v.Tail) > 0:

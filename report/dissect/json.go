@@ -15,6 +15,7 @@ type (
 	dumpJSON struct {
 		Call    string       `json:"call"`
 		Driver  string       `json:"driver"`
+		Others  []string     `json:"other_drivers,omitempty"`
 		Kernel  string       `json:"kernel"`
 		Object  string       `json:"object,omitempty"`
 		Method  string       `json:"method,omitempty"`
@@ -77,7 +78,8 @@ type (
 // JSON writes a dump as one JSON object:
 //
 //   - call is "ioctl" or "write"; driver and kernel are those that it is read
-//     for; object and method are the names of the user ABI; shown is how many
+//     for, and other_drivers those that it might be for where nothing says for
+//     which; object and method are the names of the user ABI; shown is how many
 //     bytes of the request there are, len how many it says that it has;
 //   - parts are the header, the attributes or the parts of a command. A part has
 //     a title, takes (what an attribute may be), its fields, its flaws, and
@@ -94,7 +96,7 @@ type (
 //     may have decided), and what a line of strace said, seen, with whether it
 //     agrees; then is the same for a machine on which the objects were made.
 func JSON(w io.Writer, d *Dump) error {
-	j := dumpJSON{Call: d.Call.String(), Driver: d.Device.Name, Kernel: d.Device.Kernel.Name, Object: d.Object, Method: d.Method,
+	j := dumpJSON{Call: d.Call.String(), Driver: d.Device.Name, Others: d.Device.Others, Kernel: d.Device.Kernel.Name, Object: d.Object, Method: d.Method,
 		Shown: d.Shown, Len: d.Len, Parts: parts(d.Parts), Unsent: d.Unsent, Flaws: flaws(d.Flaws), Memory: d.Memory, Answer: answerOf(d.Answer), Then: answerOf(d.Then)}
 	for i := range d.Objects {
 		o := &d.Objects[i]

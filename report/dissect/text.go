@@ -17,6 +17,9 @@ import (
 func Text(w io.Writer, d *Dump) error {
 	o := &writer{bufio.NewWriter(w)}
 	o.printf("%s, read for %s on Linux %s\n", d.title(), d.Device.Name, d.Device.Kernel.Name)
+	if len(d.Device.Others) > 0 {
+		o.fold("", "(the bytes of a write() do not tell the driver: --driver reads them for "+strings.Join(d.Device.Others, " or ")+")")
+	}
 	for i := range d.Parts {
 		o.part(&d.Parts[i], "")
 	}
@@ -34,8 +37,26 @@ func Text(w io.Writer, d *Dump) error {
 	if d.Then != nil {
 		o.answer("and on ", d.Call, d.Then)
 	}
+	if d.refused() {
+		o.printf("\n")
+		o.fold("", "with --case, this is a case for explain: uverbsim decode --case - | uverbsim explain - says what passed before, "+
+			"which values decided, and what would have been accepted")
+	}
 	return o.w.Flush()
 }
+
+// refused says whether a rule refuses the request that --case prints.
+func (d *Dump) refused() bool {
+	a := d.Answer
+	if d.Then != nil {
+		a = d.Then
+	}
+	return a != nil && a.Cannot == "" && a.Rule != nil
+}
+
+// otherwise says why a program may have seen another answer.
+const otherwise = "which is not what is to be expected here: the program's objects, memory, limits and capabilities, its driver or its " +
+	"kernel are others"
 
 // title says what the request is.
 func (d *Dump) title() string {
@@ -184,7 +205,7 @@ func (o *writer) answer(title string, kind request.Kind, a *Answer) {
 		label = " "
 	}
 	if a.Seen != "" {
-		same := "which is not what is to be expected"
+		same := otherwise
 		if a.Agrees() {
 			same = "as expected"
 		}

@@ -61,9 +61,17 @@ func (d *Dump) write(r *request.Request) {
 	}
 	d.Parts = append(d.Parts, h)
 	if len(b) < count {
-		d.flaw(nil, "the dump ends before the request does: it has %d of %d bytes", len(b), count)
+		d.flaw(nil, "the dump ends before the request does: it has %d of %d bytes%s", len(b), count, allOf(r))
 	}
-	d.parts(b, ex, w)
+	d.parts(b, count-len(b), ex, w)
+}
+
+// allOf says how a call that strace cut can be shown whole.
+func allOf(r *request.Request) string {
+	if r.Count < 0 {
+		return ""
+	}
+	return fmt.Sprintf(", strace -s %d shows all of them", r.Count)
 }
 
 // commandFlags says whether a command word has no bits but those that it may have.
@@ -149,8 +157,8 @@ func (d *Dump) response(f *Field, room uint64) {
 	}
 }
 
-// parts takes what follows the header to pieces.
-func (d *Dump) parts(b []byte, ex bool, w *spec.Write) {
+// parts takes what follows the header to pieces; so many bytes more are not shown.
+func (d *Dump) parts(b []byte, unseen int, ex bool, w *spec.Write) {
 	c := &watch.Call{Name: "write", Driver: d.Device.Driver, Data: &watch.Data{Bytes: b}, Err: rule.WriteWords}
 	names := decode.WriteCall(c)
 	if !names.Readable {
@@ -168,7 +176,7 @@ func (d *Dump) parts(b []byte, ex bool, w *spec.Write) {
 		if part.v.Kind == decode.Struct {
 			p.Title += ": " + part.v.Type
 		}
-		p.data(part.v, b, part.at)
+		p.data(part.v, b, part.at, unseen)
 		d.Parts = append(d.Parts, p)
 	}
 	d.named(names.Request)

@@ -2,6 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"uverbsim/interpose/watch"
@@ -12,11 +15,74 @@ import (
 // accepted says what would have been accepted: what the rule says of every call,
 // and what that is for this one.
 func accepted(r *request, refused *rule.Rule, it *item) []string {
-	out := []string{refused.Do}
+	out := r.driversPart(refused.Do)
 	if f := concrete[refused.ID]; f != nil {
 		out = append(out, f(r, it)...)
 	}
+	if names := enumerators(refused.Do); names != "" && !slices.ContainsFunc(out, func(s string) bool { return strings.HasPrefix(s, "They are ") }) {
+		out = append(out, "They are "+names+".")
+	}
 	return out
+}
+
+// enumerated is a C enum in a rule's text.
+var enumerated = regexp.MustCompile(`\benum [a-z0-9_]+`)
+
+// enumerators are the members of the enum that a rule speaks of, "" if of none.
+func enumerators(do string) string {
+	var list []string
+	for _, e := range spec.Enumerators(enumerated.FindString(do)) {
+		list = append(list, fmt.Sprintf("%s (%d)", e.Name, e.Value))
+	}
+	return strings.Join(list, ", ")
+}
+
+// structBytes is a struct and its size in a rule's text.
+var structBytes = regexp.MustCompile(`struct \w+, (\d+) bytes`)
+
+// driversPart says for a write() command, which has no attributes, where it has what
+// a rule wants in one of the driver's.
+func (r *request) driversPart(do string) []string {
+	c := r.command
+	if r.write == nil || c == nil || !strings.Contains(do, "UHW_") {
+		return []string{do}
+	}
+	in, out := fmt.Sprintf("behind the %d bytes of %s", c.ReqSize, c.ReqType), fmt.Sprintf("behind the %d bytes of %s", c.RespSize, c.RespType)
+	list := []string{strings.NewReplacer(
+		", in UHW_IN", ", "+in, "in UHW_IN", in, "in UHW_OUT", out,
+		"Leave UHW_IN and UHW_OUT out", "Leave the driver's part out of the request and of the response",
+		"Leave UHW_IN out", "Leave the driver's part out of the request",
+	).Replace(do)}
+	if m := structBytes.FindStringSubmatch(do); m != nil && strings.Contains(do, "UHW_IN") {
+		n, err := strconv.Atoi(m[1])
+		switch {
+		case err != nil:
+		case c.Ex:
+			list = append(list, fmt.Sprintf("provider_in_words = %d, which is %d bytes.", n/8, n))
+		default:
+			whole := spec.CmdHdrSize + int(c.ReqSize) + n
+			list = append(list, fmt.Sprintf("in_words = %d, which is %d bytes: %d of the header, %d and %d.", whole/4, whole, spec.CmdHdrSize, c.ReqSize, n))
+		}
+	}
+	return list
+}
+
+// wordsOf says which lengths in the header go with the bytes that were written.
+func wordsOf(r *request, _ *item) []string {
+	n := r.call.Length
+	switch {
+	case r.command == nil || r.write == nil:
+		return nil
+	case r.command.Ex && n >= spec.CmdHdrSize+spec.ExCmdHdrSize:
+		rest := n - spec.CmdHdrSize - spec.ExCmdHdrSize
+		if rest%8 == 0 {
+			return []string{fmt.Sprintf("in_words + provider_in_words = %d goes with %d bytes, of which %d are headers.", rest/8, n, n-rest)}
+		}
+		return []string{fmt.Sprintf("%d bytes go with no in_words: behind the headers they come in words of 8.", n)}
+	case n%4 == 0:
+		return []string{fmt.Sprintf("in_words %d goes with %d bytes.", n/4, n)}
+	}
+	return []string{fmt.Sprintf("%d bytes go with no in_words: they come in words of 4.", n)}
 }
 
 // concrete says for some rules what that is for the call.
@@ -56,9 +122,17 @@ var concrete = map[string]func(r *request, it *item) []string{
 	"attr/absent":            absent,
 	"write/request-short":    commandSizes,
 	"write/response-short":   commandSizes,
-	"write/words":            commandSizes,
-	"write/ex-words":         commandSizes,
+	"write/words":            both(wordsOf, commandSizes),
+	"write/ex-words":         both(wordsOf, commandSizes),
+	"pin/unmapped":           wholeBuffer,
+	"pin/write":              wholeBuffer,
+	"pin/read":               wholeBuffer,
+	"pin/range":              wholeBuffer,
 	"invoke-write/core-size": commandSizes,
+}
+
+func both(f, g func(*request, *item) []string) func(*request, *item) []string {
+	return func(r *request, it *item) []string { return append(f(r, it), g(r, it)...) }
 }
 
 func ofUser(f func(r *request, a *watch.Attr) []string) func(*request, *item) []string {
@@ -104,7 +178,7 @@ func knownAttrs(r *request, _ *item) []string {
 	var list []string
 	for i := range r.method.Attrs {
 		a := &r.method.Attrs[i]
-		list = append(list, fmt.Sprintf("%d %s", a.ID, a.Name))
+		list = append(list, fmt.Sprintf("%s (%d)", a.Name, a.ID))
 	}
 	return []string{r.method.Name + " has " + strings.Join(list, ", ") + "."}
 }
@@ -119,7 +193,7 @@ func methodsOf(r *request, _ *item) []string {
 		}
 		for i := range d.Object.Methods {
 			if m := &d.Object.Methods[i]; !m.Extends && r.hasMethod(d.Object.ID, m.ID) {
-				list = append(list, fmt.Sprintf("%d %s", m.ID, m.Name))
+				list = append(list, fmt.Sprintf("%s (%d)", m.Name, m.ID))
 			}
 		}
 	}

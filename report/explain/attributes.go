@@ -1,11 +1,13 @@
 package explain
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 	"sync"
 
 	"uverbsim/report/decode"
+	"uverbsim/rule"
 	"uverbsim/spec"
 )
 
@@ -32,7 +34,7 @@ type Attribute struct {
 }
 
 // attributes tells what became of each attribute of an ioctl.
-func attributes(r *request, decided *item) (out []Attribute) {
+func attributes(r *request, decided *item, of *Refusal) (out []Attribute) {
 	if r.ioctl == nil || !r.call.Ioctl.Readable {
 		return nil
 	}
@@ -46,7 +48,7 @@ func attributes(r *request, decided *item) (out []Attribute) {
 		switch {
 		case i >= reached:
 			a.State = NotReached
-		case decided != nil && (decided.user == i || decided.user < 0 && a.Name != "" && (decided.attr == a.Name || r.blamed[a.Name])):
+		case decided != nil && (decided.user == i || decided.user < 0 && a.Name != "" && (decided.attr == a.Name || r.blamed[a.Name] || refusedFor(a.Name, of))):
 			a.State = Refused
 		case raw.Spec == nil || !r.deviceHas(i):
 			a.State = Ignored
@@ -55,7 +57,7 @@ func attributes(r *request, decided *item) (out []Attribute) {
 		}
 		out = append(out, a)
 	}
-	if r.method == nil {
+	if r.method == nil || of.Decided.Rule == rule.MethodUnknown.ID {
 		return out
 	}
 	for i := range r.method.Attrs {
@@ -147,38 +149,159 @@ var driverObjects = sync.OnceValue(func() map[uint16]string {
 type Member struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Part is where it lies: header, request, or driver.
+	// Part is where it lies: header, request, or driver, or the attribute whose struct
+	// it is of.
 	Part string `json:"part"`
 	// Decided says that the deciding check speaks of it.
 	Decided bool `json:"decided,omitempty"`
 }
 
-// members are those of the request of a write() command, in whichever way it came.
-func members(r *request, decided *item) (out []Member) {
+// members are those of the request of a write() command, in whichever way it came,
+// and those of the driver's part.
+func members(r *request, decided *item, of *Refusal) (out []Member) {
 	add := func(part string, vs []Value) {
 		for _, v := range vs {
 			out = append(out, Member{Name: v.Name, Value: v.Value, Part: part})
 		}
 	}
 	if r.write != nil && r.write.Readable {
-		add("header", leaves("", &r.write.Header))
-		add("request", leaves("", r.write.Request))
-		add("driver", leaves("", r.write.UdataIn))
+		add(partHeader, leaves("", &r.write.Header))
+		add(partRequest, leaves("", r.write.Request))
+		add(partDriver, leaves("", r.write.UdataIn))
 	} else {
 		if r.commanded {
-			add("request", r.core)
+			add(partRequest, r.core)
 		}
-		add("driver", r.driver)
+		add(partDriver, r.driver)
+		for name, v := range r.structs() {
+			add(name, leaves("", v))
+		}
 	}
-	if decided == nil {
-		return out
+	if decided != nil {
+		blame(out, decided, of)
 	}
-	for i := range out {
-		for _, name := range namesIn(decided.check.cond) {
-			if j := strings.LastIndex(name, "."); j >= 0 && strings.TrimSuffix(name[j+1:], "_") == out[i].Name {
-				out[i].Decided = true
+	return out
+}
+
+// structs are the attributes that hand in a struct, apart from those that carry the
+// parts of a command and of the driver.
+func (r *request) structs() iter.Seq2[string, *decode.Value] {
+	return func(yield func(string, *decode.Value) bool) {
+		if r.ioctl == nil {
+			return
+		}
+		for i := range r.ioctl.Attrs {
+			a := &r.ioctl.Attrs[i]
+			if a.In == nil || a.In.Kind != decode.Struct || a.Name.Text == "" || carriers[a.Name.Text] != "" {
+				continue
+			}
+			if !yield(a.Name.Text, a.In) {
+				return
 			}
 		}
 	}
+}
+
+// The parts of a request.
+const (
+	partHeader  = "header"
+	partRequest = "request"
+	partDriver  = "driver"
+)
+
+// blame marks the members that a call was refused for: those that the parts of the
+// condition speak of which held, or else those among the values.
+func blame(list []Member, decided *item, of *Refusal) {
+	found := false
+	mark := func(name, part string) {
+		for i := range list {
+			if m := &list[i]; m.Name == name && (part == "" || part == m.Part) {
+				m.Decided, found = true, true
+			}
+		}
+	}
+	if of.Decided.Of != "" {
+		mark(of.Decided.Of, "")
+		return
+	}
+	if !handles[of.Decided.Rule] {
+		for _, part := range guilty(decided) {
+			for _, name := range namesIn(part) {
+				if j := strings.LastIndex(name, "."); j >= 0 {
+					mark(memberOf(name[:j], strings.TrimSuffix(name[j+1:], "_")))
+				}
+			}
+		}
+	}
+	if !found {
+		for _, v := range of.Values {
+			mark(v.Name, "")
+			if v.Name == "new_state" {
+				mark("qp_state", "")
+			}
+		}
+	}
+}
+
+// guilty are the parts of the deciding condition that held; all of them if none is
+// known to have.
+func guilty(it *item) (out []string) {
+	all := parts(it.check.cond)
+	for _, part := range all {
+		if v := it.env.eval(part); v.kind == truth && v.truth {
+			out = append(out, part)
+		}
+	}
+	if out == nil {
+		return all
+	}
 	return out
+}
+
+// memberOf finds out which part of a request a name of a condition speaks of, and
+// what the member is called there. An "h" is the header of a write() command.
+func memberOf(base, member string) (name, part string) {
+	switch {
+	case base == "h" && member == "reserved":
+		return "cmd_hdr_reserved", partHeader
+	case base == "h":
+		return member, partHeader
+	case base == "ucmd":
+		return member, partDriver
+	}
+	return member, ""
+}
+
+// refusedFor says whether a call was refused for what an attribute holds: the part
+// of the request that it carries has the guilty member, or is what the rule is on.
+func refusedFor(attr string, of *Refusal) bool {
+	part := carriers[attr]
+	if part == "" {
+		part = attr
+	}
+	for _, m := range of.Members {
+		if m.Decided && m.Part == part {
+			return true
+		}
+	}
+	for _, s := range onContents[attr] {
+		if strings.HasSuffix(of.Decided.Rule, s) {
+			return true
+		}
+	}
+	for _, v := range of.Values {
+		if carriers[attr] != "" && (v.Name == attr || strings.HasPrefix(v.Name, attr+"'s ")) {
+			return true
+		}
+	}
+	return false
+}
+
+// carriers are the attributes that carry a part of a request.
+var carriers = map[string]string{"UVERBS_ATTR_CORE_IN": partRequest, "UVERBS_ATTR_UHW_IN": partDriver}
+
+// onContents are the ends of the ids of rules on the whole of a part.
+var onContents = map[string][]string{
+	"UVERBS_ATTR_UHW_IN":  {"/request-size", "/request-fault", "/tail", "/udata-in"},
+	"UVERBS_ATTR_CORE_IN": {"cmd/request-fault", "cmd/request-tail"},
 }

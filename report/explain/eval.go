@@ -270,6 +270,9 @@ func (e *env) call(x *ast.CallExpr, text string) value {
 		}
 		return value{kind: numeric, n: n}
 	}
+	if len(args) == 1 && f.Name == "round_up_pow2" {
+		return roundUp(args[0])
+	}
 	if len(args) == 2 && (f.Name == "min" || f.Name == "max") {
 		if (args[0].n.Cmp(args[1].n) < 0) == (f.Name == "min") {
 			return args[0]

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"uverbsim/rule"
+	"uverbsim/spec"
 )
 
 // Check is a place where the kernel may refuse a call.
@@ -23,6 +24,9 @@ type Check struct {
 	Where []string `json:"where,omitempty"`
 	// Attribute is the attribute that it is about.
 	Attribute string `json:"attribute,omitempty"`
+	// Of is the member of the request that has the address, of a check of memory
+	// that is to be pinned.
+	Of string `json:"of,omitempty"`
 	// Memory says that the check is for a want of memory, or of another thing
 	// that a machine may lack.
 	Memory bool `json:"memory,omitempty"`
@@ -52,6 +56,10 @@ type Refusal struct {
 	Attributes []Attribute `json:"attributes,omitempty"`
 	// Members are those of the request of a write() command.
 	Members []Member `json:"members,omitempty"`
+
+	// Question says what the call was made to find out, if it was no mistake: a
+	// library asks and is answered by the errno.
+	Question string `json:"question,omitempty"`
 
 	placed bool  // the deciding place was found
 	holds  value // what its condition comes to
@@ -90,6 +98,9 @@ func Explain(c *Call) *Refusal {
 	decided := decide(r, items, refused)
 	out := &Refusal{Decided: checkOf(r, refused, decided)}
 	out.Values, out.holds = values(r, refused, decided, items)
+	if vs := objectValues(r, refused, decided); vs != nil {
+		out.Values = vs
+	}
 	out.State = stateOf(&out.Decided, out.Values)
 	out.Holding = holding(decided, out.holds)
 	out.Accepted = accepted(r, refused, decided)
@@ -97,9 +108,23 @@ func Explain(c *Call) *Refusal {
 	if decided != nil {
 		out.Passed, out.Next = sides(r, items, decided)
 	}
-	out.Attributes = attributes(r, decided)
-	out.Members = members(r, decided)
+	out.Members = members(r, decided, out)
+	out.Attributes = attributes(r, decided, out)
+	recordedAsBad(out)
+	out.Question = r.question(refused)
 	return out
+}
+
+// question says what a library wanted to know by a call that it expects to be
+// refused, "" for one that it does not. libibverbs runs QUERY_DEVICE by INVOKE_WRITE
+// with nothing to read and nothing to write to when it opens a device: a kernel that
+// has INVOKE_WRITE answers ENOSPC.
+func (r *request) question(refused *rule.Rule) string {
+	if refused != rule.InvokeWriteCoreSize || r.word != spec.IB_USER_VERBS_CMD_QUERY_DEVICE ||
+		r.sent("UVERBS_ATTR_CORE_IN") != nil || r.sent("UVERBS_ATTR_CORE_OUT") != nil {
+		return ""
+	}
+	return "a question of libibverbs, whether the kernel has INVOKE_WRITE; this errno says yes"
 }
 
 // holding are the parts of a condition that held, where it has several.
@@ -287,6 +312,9 @@ func sides(r *request, items []*item, decided *item) (passed, next []Check) {
 		}
 	}
 	at := slices.Index(items, decided)
+	if answers(decided.check, rule.MethodUnknown.ID) {
+		items = items[:at+1] // there is no method to go on with
+	}
 	for _, it := range items[:at] {
 		if it.entered && !it.excluded() && !it.held() {
 			passed = append(passed, checksOf(r, it, it.check.rules)...)
@@ -320,12 +348,15 @@ func checkOf(r *request, refused *rule.Rule, it *item) Check {
 	if it == nil {
 		return c
 	}
-	c.Condition = shown(it.function, it.check.cond)
+	c.Condition = conditionOf(it, refused.ID)
 	c.Memory = strings.Contains(it.check.cond, ".fail(")
 	c.user = it.user
 	c.Attribute = it.attr
 	if it.user >= 0 {
 		c.Attribute = r.attrName(it.user)
+	}
+	if pins(refused.ID) {
+		c.Of = r.pinned(it)
 	}
 	for _, g := range it.guards {
 		if _, known := g.holds(); !known {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,7 +13,11 @@ import (
 	"uverbsim/report/decode"
 )
 
+// number is a number in decimal, or if that can hardly be read, in hexadecimal.
 func number(name string, n uint64) Value {
+	if n >= 1<<40 {
+		return hexNumber(name, n)
+	}
 	return Value{Name: name, Value: strconv.FormatUint(n, 10), n: n, known: true}
 }
 
@@ -104,3 +109,8 @@ func member(name string) string {
 	}
 	return b.String()
 }
+
+// kernelMember puts the underscores into the names of limits that member leaves out.
+func kernelMember(s string) string { return limitNames.ReplaceAllString(s, "max_${1}_$2") }
+
+var limitNames = regexp.MustCompile(`\bmax_(srq|qp)(wr|sge)\b`)

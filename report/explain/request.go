@@ -27,16 +27,16 @@ type Call struct {
 	// Memlock is how many bytes the process may lock, Pinned how many pages it had
 	// pinned before.
 	Memlock, Pinned uint64
-	// Objects are those that the open file has.
+	// Objects are those that the open file has, Others those of other open files.
 	Objects []Object
+	Others  []OpenFile
+	// Mapped are the ranges of memory that the process has mapped, in order: where
+	// each begins and ends. It is of use where memory could not be pinned.
+	Mapped [][2]uint64
+	// QPs are the file's queue pairs, by their handles.
+	QPs map[int64]QP
 	// Args are the numbers of a call that has no bytes, as an mmap's.
 	Args []Value
-}
-
-// Object is an object of an open file: its handle, or its descriptor.
-type Object struct {
-	ID   int64
-	Type string // "UVERBS_OBJECT_CQ"
 }
 
 // request is what is known of a call: the numbers that conditions speak of.
@@ -208,7 +208,21 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 		return value{}, nil
 	}
 	if base == "device_attr" {
-		return among(r.device(), member)
+		v, shown := among(r.device(), kernelMember(member))
+		if shown != nil {
+			limit := r.ofDevice(*shown)
+			shown = &limit
+		}
+		return v, shown
+	}
+	if base == "c" && !strings.Contains(function, "drivers/mlx5") {
+		base = "cap"
+	}
+	if base == "q" || base == "ib" {
+		if v := r.queuePair(function, base+"."+member); v.kind != unknown {
+			shown := text("qp_type", "%s", enumName("enum ib_qp_type", uint8(v.n.Uint64())))
+			return v, &shown
+		}
 	}
 	if !requests[base] {
 		return value{}, nil
@@ -250,7 +264,7 @@ func among(list []Value, member string) (value, *Value) {
 // matches says whether a member of a condition is the one of that name: a member
 // of a struct has the same, an attribute ends in it.
 func matches(name, member string) bool {
-	return name == member || strings.HasPrefix(name, "UVERBS_ATTR_") && strings.HasSuffix(name, "_"+strings.ToUpper(member)) ||
+	return name == member || name == strings.ReplaceAll(member, "qwqe", "q_wqe") || strings.HasPrefix(name, "UVERBS_ATTR_") && strings.HasSuffix(name, "_"+strings.ToUpper(member)) ||
 		strings.HasPrefix(name, "MLX5_IB_ATTR_") && strings.HasSuffix(name, "_"+strings.ToUpper(member))
 }
 
@@ -291,11 +305,16 @@ func (r *request) device() (out []Value) {
 	if r.call.IB == nil {
 		return out
 	}
-	out = append(out, number("phys_ports", uint64(r.call.IB.PhysPorts)))
+	out = append(out, number("gid_tbl_len", uint64(r.call.IB.GIDTblLen)), number("phys_ports", uint64(r.call.IB.PhysPorts)))
 	v := reflect.ValueOf(r.call.IB.Attr)
 	for i := range v.NumField() {
 		if f := v.Field(i); f.CanUint() {
-			out = append(out, number(member(v.Type().Field(i).Name), f.Uint()))
+			name := kernelMember(member(v.Type().Field(i).Name))
+			if strings.HasSuffix(name, "_flags") {
+				out = append(out, hexNumber(name, f.Uint()))
+				continue
+			}
+			out = append(out, number(name, f.Uint()))
 		}
 	}
 	return out
@@ -322,4 +341,19 @@ func (r *request) capability(name string) (value, *Value) {
 		return num(1 << n), &shown
 	}
 	return value{}, nil
+}
+
+// queuePair is what drivers call the type of the queue pair that MODIFY_QP is for.
+func (r *request) queuePair(function, name string) value {
+	s, ok := r.step()
+	switch {
+	case !ok || name != "q.typ" && name != "ib.type_":
+		return value{}
+	case s.dci() && name == "q.typ":
+		if !strings.HasSuffix(function, ".checkQPStep") {
+			return value{} // it may be a DCT, which has left before that
+		}
+		return num(constants["QPT_DCI"])
+	}
+	return num(uint64(s.typ))
 }

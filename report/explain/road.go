@@ -210,7 +210,25 @@ func (w *road) attrs(n *node, p *place) {
 	p.user, p.entered = user, entered
 }
 
+// inTurn says whether the arms of a branch are checks that are made one after the
+// other: each of them refuses, or returns.
+func inTurn(n *node) bool {
+	for i := range n.arms {
+		a := &n.arms[i]
+		if !a.ends || len(a.body) > 1 || len(a.body) == 1 && a.body[0].rules == nil {
+			return false
+		}
+	}
+	return len(n.arms) > 1
+}
+
 func (w *road) branch(n *node, p *place) {
+	if inTurn(n) {
+		for i := range n.arms {
+			w.branch(&node{arms: n.arms[i : i+1], defs: n.defs}, p)
+		}
+		return
+	}
 	b := &branch{n: n, taken: -1, known: map[int]bool{}}
 	e := w.env(p, n.defs)
 	b.decide(e)

@@ -16,7 +16,33 @@ const mostNext = 10
 
 // Text writes what is to be said of a case for a person to read.
 func Text(w io.Writer, c *Case) error {
-	p := &printer{}
+	p := NewPrinter(w, false)
+	if err := p.Case(c); err != nil {
+		return err
+	}
+	return p.End()
+}
+
+// Printer writes cases for a person to read.
+type Printer struct {
+	w     io.Writer
+	brief bool
+	n     int // the cases that were written
+	b     strings.Builder
+	doubt bool // a check was written that may not have been met
+	blame bool // a member was marked
+}
+
+// NewPrinter returns a printer to w. A brief one writes of each refused call which
+// check refused it and what would have been accepted, and nothing else.
+func NewPrinter(w io.Writer, brief bool) *Printer { return &Printer{w: w, brief: brief} }
+
+// Case writes what is to be said of a case.
+func (p *Printer) Case(c *Case) error {
+	if p.n > 0 {
+		p.line("")
+	}
+	p.n++
 	p.line("case %s (%s, Linux %s)", c.Name, c.Driver, c.Kernel)
 	if c.Why != "" {
 		p.wrap("  ", "  ", c.Why)
@@ -24,29 +50,39 @@ func Text(w io.Writer, c *Case) error {
 	for i := range c.Steps {
 		p.step(&c.Steps[i])
 	}
-	if p.doubt {
-		p.line("")
-		p.line("? it lies in a branch of which it is not known whether it was taken (--json has the condition)")
-	}
 	if c.Error != "" {
-		p.line("not played to its end: %s", c.Error)
+		p.wrap("", "  ", "not played to its end: "+c.Error)
 	}
-	_, err := io.WriteString(w, p.b.String())
+	return p.flush()
+}
+
+// End writes what the marks mean that were used.
+func (p *Printer) End() error {
+	if p.doubt || p.blame {
+		p.line("")
+	}
+	if p.blame {
+		p.line("<- the call was refused for this member")
+	}
+	if p.doubt {
+		p.line("?  the check lies in a branch of which it is not known whether it was taken (--json has the condition)")
+	}
+	return p.flush()
+}
+
+func (p *Printer) flush() error {
+	_, err := io.WriteString(p.w, p.b.String())
+	p.b.Reset()
 	return err
 }
 
-type printer struct {
-	b     strings.Builder
-	doubt bool // a check was written that may not have been met
-}
-
-func (p *printer) line(format string, args ...any) {
+func (p *Printer) line(format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	p.b.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
 // wrap writes words in lines: the first begins with first, the others with rest.
-func (p *printer) wrap(first, rest, s string) {
+func (p *Printer) wrap(first, rest, s string) {
 	line, begun := first, false
 	for _, w := range strings.Fields(s) {
 		if begun && len(line)+1+len(w) > width {
@@ -63,14 +99,14 @@ func (p *printer) wrap(first, rest, s string) {
 }
 
 // field writes one of the parts of an explanation: its name, and its lines.
-func (p *printer) field(name string, lines ...string) {
+func (p *Printer) field(name string, lines ...string) {
 	for _, l := range lines {
 		p.wrap(fmt.Sprintf("  %-12s", name), strings.Repeat(" ", 16), l)
 		name = ""
 	}
 }
 
-func (p *printer) step(s *Step) {
+func (p *Printer) step(s *Step) {
 	answer := s.Ret
 	if s.Errno != "" {
 		answer = s.Errno
@@ -78,15 +114,26 @@ func (p *printer) step(s *Step) {
 	if answer == "*" {
 		answer = "done"
 	}
-	if len(s.Refusals) > 0 || len(s.Differences) > 0 {
+	told := len(s.Refusals) > 0 || len(s.Differences) > 0 || s.NoRule != ""
+	if p.brief && !told {
+		return
+	}
+	question := len(s.Differences) == 0 && len(s.Refusals) == 1 && s.Refusals[0].Question != ""
+	if question {
+		answer += ": " + s.Refusals[0].Question
+	}
+	if told && !question {
 		p.line("")
 	}
-	p.line("step %d: %s: %s", s.Step, s.Does, answer)
+	p.wrap("", "  ", fmt.Sprintf("step %d: %s: %s", s.Step, s.Does, answer))
+	if question {
+		return
+	}
 	for _, d := range s.Differences {
-		p.line("  not as recorded: %v", d)
+		p.wrap("  ", "    ", fmt.Sprintf("not as recorded: %v", d))
 	}
 	if s.NoRule != "" {
-		p.line("  no rule is behind that: %s", s.NoRule)
+		p.wrap("  ", "    ", "no rule is behind that: "+s.NoRule)
 	}
 	for i, r := range s.Refusals {
 		if i > 0 {
@@ -96,7 +143,7 @@ func (p *printer) step(s *Step) {
 	}
 }
 
-func (p *printer) refusal(r *Refusal) {
+func (p *Printer) refusal(r *Refusal) {
 	d := &r.Decided
 	p.field("refused by", fmt.Sprintf("%s, %s in %s (%s)", d.Rule, d.Errno, d.Func, d.File), d.Why)
 	if d.Condition != "" {
@@ -114,6 +161,9 @@ func (p *printer) refusal(r *Refusal) {
 		p.field("it is on", r.State)
 	}
 	p.field("accepted", r.Accepted...)
+	if p.brief {
+		return
+	}
 	p.checks("passed before", r.Passed, 1<<20)
 	p.checks("not reached", r.Next, mostNext)
 	p.attributes(r.Attributes)
@@ -139,15 +189,19 @@ func groups(list []Check) (out []*group) {
 		if c.Memory {
 			continue
 		}
-		if last == nil || last.fn != c.Func || lastAttr != c.Attribute || lastUser != c.user {
+		attr := c.Attribute
+		if c.Of != "" {
+			attr = c.Of
+		}
+		if last == nil || last.fn != c.Func || lastAttr != attr || lastUser != c.user {
 			last = &group{fn: c.Func}
 			if c.user >= 0 {
 				last.users = []int{c.user}
-			} else if c.Attribute != "" {
-				last.attrs = []string{c.Attribute}
+			} else if attr != "" {
+				last.attrs = []string{attr}
 			}
 			all = append(all, last)
-			lastAttr, lastUser = c.Attribute, c.user
+			lastAttr, lastUser = attr, c.user
 		}
 		name := c.Rule
 		if len(c.Where) > 0 {
@@ -211,7 +265,7 @@ func ranges(list []int) string {
 	return strings.Join(out, ", ")
 }
 
-func (p *printer) checks(title string, list []Check, most int) {
+func (p *Printer) checks(title string, list []Check, most int) {
 	gs := groups(list)
 	if len(gs) == 0 {
 		return
@@ -232,7 +286,7 @@ func (p *printer) checks(title string, list []Check, most int) {
 	}
 }
 
-func (p *printer) attributes(list []Attribute) {
+func (p *Printer) attributes(list []Attribute) {
 	if len(list) == 0 {
 		return
 	}
@@ -263,7 +317,7 @@ func (p *printer) attributes(list []Attribute) {
 		if a.Takes != "" {
 			rest = append(rest, "("+a.Takes+")")
 		}
-		p.line("%s", cut(s+strings.Join(rest, " "), 160))
+		p.wrap(s, strings.Repeat(" ", 12), strings.Join(rest, " "))
 	}
 	if len(absent) > 0 {
 		p.wrap("    may be sent too: ", "        ", strings.Join(absent, ", "))
@@ -284,12 +338,12 @@ func attrLabel(a *Attribute) string {
 	return a.Name
 }
 
-func (p *printer) members(list []Member) {
+func (p *Printer) members(list []Member) {
 	part := ""
 	var line []string
 	flush := func() {
 		if line != nil {
-			p.wrap(fmt.Sprintf("  %-12s", part), strings.Repeat(" ", 14), strings.Join(line, ", "))
+			p.wrap(fmt.Sprintf("  %-11s ", part), strings.Repeat(" ", 14), strings.Join(line, ", "))
 		}
 		line = nil
 	}
@@ -300,6 +354,7 @@ func (p *printer) members(list []Member) {
 		}
 		s := m.Name + " = " + cut(m.Value, 48)
 		if m.Decided {
+			p.blame = true
 			s += " <-"
 		}
 		line = append(line, s)

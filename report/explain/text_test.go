@@ -64,7 +64,7 @@ func ExampleText() {
 	//      -  C      missing   (IDR of UVERBS_OBJECT_PD, READ)
 	//     may be sent too: D
 	//
-	// ? it lies in a branch of which it is not known whether it was taken (--json has the condition)
+	// ?  the check lies in a branch of which it is not known whether it was taken (--json has the condition)
 }
 
 func TestRanges(t *testing.T) {

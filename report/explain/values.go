@@ -2,6 +2,7 @@ package explain
 
 import (
 	"go/ast"
+	"go/token"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -26,65 +27,55 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 			}
 		}
 	}
-	if f := special[refused.ID]; f != nil {
-		add(f(r, it)...)
+	own := special[refused.ID]
+	if own != nil {
+		add(own(r, it)...)
 	}
+	for _, v := range r.speaks(refused.ID) {
+		r.blamed[v.Name] = true
+		add(v)
+	}
+	told := len(out) > 0
 	if it != nil {
 		holds = it.env.eval(it.check.cond)
 		contradicts := holds.kind == truth && !holds.truth
-		if it.user >= 0 && special[refused.ID] == nil {
+		if it.user >= 0 && own == nil {
 			add(r.attrValues(it.user)...)
 		}
 		if it.user >= 0 && strings.Contains(it.check.cond, "is_cleared(") {
 			add(r.tails(it)...)
 		}
 		if !contradicts && len(out) == 0 {
-			for _, name := range namesIn(it.check.cond) {
-				vs := r.named(it, name)
-				if vs == nil {
-					vs = r.behind(it, name, 0)
-				}
-				for _, v := range vs {
-					r.blamed[v.Name] = true
-				}
-				add(vs...)
-			}
-			if strings.Contains(it.check.cond, "is_cleared(") {
-				add(r.tails(it)...)
-			}
-			if strings.Contains(it.check.cond, "is_port(") {
-				for _, v := range r.device() {
-					if v.Name == "phys_ports" {
-						add(v)
-					}
-				}
-			}
+			add(r.ofCondition(it)...)
 		}
-		if it.attr != "" {
+		if it.attr != "" && !told {
 			add(r.attrValue(it.attr)...)
 		}
 	}
-	if len(out) == 0 && it != nil {
+	pins := pins(refused.ID)
+	if it != nil && len(out) == 0 && pins {
 		add(r.handed(it)...)
 	}
-	if len(out) == 0 && it != nil {
+	if it != nil && len(out) == 0 {
 		add(r.alike(it)...)
+	}
+	if len(out) == 0 && pins {
+		add(r.addresses()...)
 	}
 	found := len(out) > 0
 	for _, w := range append(words(refused.Why), words(refused.Do)...) {
 		if !found {
 			add(r.spoken(w)...)
 		}
-		add(r.limit(w)...)
-	}
-	if len(out) == 0 && (strings.HasPrefix(refused.ID, "pin/") || strings.HasPrefix(refused.ID, "umem/")) {
-		add(r.addresses()...)
+		if !told {
+			add(r.limit(w)...)
+		}
 	}
 	if len(out) == 0 {
 		add(r.arguments()...)
 	}
-	if len(out) == 0 {
-		add(r.asked(it, items)...)
+	if len(out) == 0 && it != nil {
+		add(implied(it)...)
 	}
 	if len(out) == 0 {
 		for _, v := range r.destroyed() {
@@ -95,10 +86,135 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 	if objects[refused.ID] {
 		add(r.objects()...)
 	}
-	if len(out) > 0 && special[refused.ID] == nil && (it == nil || it.user < 0) {
+	if len(out) > 0 && own == nil && (it == nil || it.user < 0) {
 		add(limits(it)...)
 	}
 	return out, holds
+}
+
+// ofCondition are the values of what the deciding condition names.
+func (r *request) ofCondition(it *item) (out []Value) {
+	cond := it.check.cond
+	for _, part := range []struct{ call, name string }{{"udata.copy_from(", "UHW_IN"}, {"udata.copy_to(", "UHW_OUT"}} {
+		if strings.Contains(cond, part.call) {
+			out = append(out, r.part(part.name)...)
+		}
+	}
+	for _, name := range namesIn(cond) {
+		vs := r.named(it, name)
+		if vs == nil {
+			vs = r.behind(it, name, 0)
+		}
+		out = append(out, vs...)
+	}
+	for _, v := range out {
+		r.blamed[v.Name] = true
+	}
+	out = append(out, r.refusedBits(it)...)
+	if strings.Contains(cond, "is_cleared(") {
+		out = append(out, r.tails(it)...)
+	}
+	if strings.Contains(cond, "is_port(") {
+		for _, v := range r.device() {
+			if v.Name == "phys_ports" {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// implied are the values that follow from it that a condition held: of what it
+// says to be so, or to be a constant.
+func implied(it *item) (out []Value) {
+	cond := it.check.cond
+	var walk func(x ast.Expr)
+	walk = func(x ast.Expr) {
+		source := func(x ast.Expr) string { return shown(it.function, cond[x.Pos()-1:x.End()-1]) }
+		switch x := x.(type) {
+		case *ast.ParenExpr:
+			walk(x.X)
+		case *ast.SelectorExpr:
+			out = append(out, text(lastName(source(x)), "true"))
+		case *ast.UnaryExpr:
+			if s, ok := x.X.(*ast.SelectorExpr); ok && x.Op == token.NOT {
+				out = append(out, text(lastName(source(s)), "false"))
+			}
+		case *ast.BinaryExpr:
+			s, ok := x.X.(*ast.SelectorExpr)
+			switch {
+			case x.Op == token.LAND:
+				walk(x.X)
+				walk(x.Y)
+			case x.Op == token.EQL && ok && source(x.Y) != "NULL":
+				out = append(out, text(lastName(source(s)), "%s", source(x.Y)))
+			}
+		}
+	}
+	if x := parse(cond); x != nil {
+		walk(x)
+	}
+	return out
+}
+
+// lastName is the last part of a name.
+func lastName(s string) string { return s[strings.LastIndexAny(s, ".>")+1:] }
+
+// assigned is the member of the request, or the attribute, that a name of a condition
+// was set to as it is.
+func (r *request) assigned(it *item, name string) *Value {
+	for e, depth := it.env, 0; e != nil && depth < 2*maxDepth; depth++ {
+		name = unconverted(name)
+		if _, v := r.lookup(it.function, it.user, it.attr, name); v != nil {
+			return v
+		}
+		def, next := setTo(e.defs, name), e
+		if def == "" {
+			def, next = setTo(e.binds, name), e.caller
+		}
+		if def == "" {
+			return nil
+		}
+		if x, ok := parse(def).(*ast.CallExpr); ok {
+			if f, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) > 0 && accessors[f.Sel.Name] {
+				if a, ok := x.Args[0].(*ast.Ident); ok && strings.Contains(a.Name, "_ATTR_") {
+					_, v := r.attribute(a.Name)
+					return v
+				}
+			}
+		}
+		if def == name && next == e {
+			return nil
+		}
+		name, e = def, next
+	}
+	return nil
+}
+
+func setTo(defs []string, name string) string {
+	for i := 0; i+1 < len(defs); i += 2 {
+		if defs[i] == name {
+			return defs[i+1]
+		}
+	}
+	return ""
+}
+
+// unconverted is a name without the conversions and parentheses around it.
+func unconverted(s string) string {
+	for {
+		switch x := parse(s).(type) {
+		case *ast.ParenExpr:
+			s = s[x.X.Pos()-1 : x.X.End()-1]
+			continue
+		case *ast.CallExpr:
+			if f, ok := x.Fun.(*ast.Ident); ok && len(x.Args) == 1 && widths[f.Name].bits != 0 {
+				s = s[x.Args[0].Pos()-1 : x.Args[0].End()-1]
+				continue
+			}
+		}
+		return s
+	}
 }
 
 // alike are the members of the request that are called as something in the
@@ -124,44 +240,16 @@ func limits(it *item) (out []Value) {
 		return nil
 	}
 	for _, name := range namesIn(it.check.cond) {
-		if n, ok := constants[name]; ok && !uapi.MatchString(name) {
+		n, ok := constants[name]
+		switch {
+		case !ok || uapi.MatchString(name) || strings.Contains(it.check.cond, "kernel.has("+name+")"):
+		case isMask(it.check.cond, name) || n >= 1<<32:
+			out = append(out, hexNumber(name, n))
+		default:
 			out = append(out, number(name, n))
 		}
 	}
 	return out
-}
-
-// assigned is the attribute that a name was read from.
-func (r *request) assigned(it *item, name string) *Value {
-	for e, depth := it.env, 0; e != nil && depth < maxDepth; depth++ {
-		def := ""
-		for i := 0; i+1 < len(e.defs); i += 2 {
-			if e.defs[i] == name {
-				def = e.defs[i+1]
-			}
-		}
-		next := e
-		if def == "" {
-			for i := 0; i+1 < len(e.binds); i += 2 {
-				if e.binds[i] == name {
-					def, next = e.binds[i+1], e.caller
-				}
-			}
-		}
-		if def == "" {
-			return nil
-		}
-		if x, ok := parse(def).(*ast.CallExpr); ok {
-			if f, ok := x.Fun.(*ast.SelectorExpr); ok && len(x.Args) > 0 && accessors[f.Sel.Name] {
-				if a, ok := x.Args[0].(*ast.Ident); ok && strings.Contains(a.Name, "_ATTR_") {
-					_, v := r.attribute(a.Name)
-					return v
-				}
-			}
-		}
-		name, e = strings.Trim(def, "()"), next
-	}
-	return nil
 }
 
 // operation is a member of the driver's operations, by the name that a condition
@@ -210,6 +298,9 @@ func (r *request) named(it *item, name string) []Value {
 		return nil // it is shown with the attribute
 	}
 	if _, v := r.lookup(it.function, it.user, it.attr, name); v != nil {
+		if isMask(it.check.cond, name) && !strings.ContainsAny(v.Value, "x_|") {
+			return []Value{hexNumber(v.Name, v.n)}
+		}
 		return []Value{*v}
 	}
 	if vs := r.operation(name); vs != nil {
@@ -217,6 +308,9 @@ func (r *request) named(it *item, name string) []Value {
 	}
 	if attr := driverParts[name]; attr != "" && r.sent(attr) != nil {
 		return []Value{text(attr, "%d bytes", r.sent(attr).Len)}
+	}
+	if unconverted(name) != name {
+		return nil // its inner name is shown
 	}
 	if v := r.assigned(it, name); v != nil {
 		return []Value{*v}
@@ -226,7 +320,10 @@ func (r *request) named(it *item, name string) []Value {
 	switch v.kind {
 	case numeric:
 		s := v.n.String()
-		if v.n.BitLen() > 24 && v.n.Sign() > 0 {
+		switch {
+		case isMask(it.check.cond, name) && v.n.IsUint64():
+			s = withNumber(r.bitsOf(it, name), v.n.Uint64())
+		case v.n.BitLen() > 24 && v.n.Sign() > 0:
 			s = "0x" + v.n.Text(16)
 		}
 		return []Value{{Name: text, Value: s + it.derived(name)}}
@@ -332,21 +429,8 @@ func (r *request) spoken(word string) []Value {
 	if strings.ToUpper(word) == word && strings.Contains(word, "ATTR_") && r.takesAttr(word) {
 		return r.attrValue(word)
 	}
-	switch word {
-	case "UHW_IN":
-		if a := r.sent("UVERBS_ATTR_UHW_IN"); a != nil {
-			return []Value{text("UVERBS_ATTR_UHW_IN", "%d bytes", a.Len)}
-		}
-		if r.ioctl != nil {
-			return []Value{text("UVERBS_ATTR_UHW_IN", "not sent")}
-		}
-	case "UHW_OUT":
-		if a := r.sent("UVERBS_ATTR_UHW_OUT"); a != nil {
-			return []Value{text("UVERBS_ATTR_UHW_OUT", "%d bytes at %#x", a.Len, a.Data)}
-		}
-		if r.ioctl != nil {
-			return []Value{text("UVERBS_ATTR_UHW_OUT", "not sent")}
-		}
+	if word == "UHW_IN" || word == "UHW_OUT" {
+		return r.part(word)
 	}
 	return nil
 }
@@ -355,7 +439,7 @@ func (r *request) spoken(word string) []Value {
 func (r *request) limit(word string) []Value {
 	if strings.HasPrefix(word, "max_") || strings.HasPrefix(word, "num_") {
 		for _, v := range r.device() {
-			if v.Name == word {
+			if v.Name == word && r.ofDevice(v).Name == word {
 				return []Value{v}
 			}
 		}

@@ -87,6 +87,16 @@ var special = map[string]func(r *request, it *item) []Value{
 			text("flags", "UVERBS_ATTR_F_MANDATORY"),
 		}
 	},
+	"mlx5-modify-qp/step":        stepValues,
+	"mlx5-modify-qp/transition":  commandValues,
+	"mlx5-modify-dct/mask":       stepValues,
+	"mlx5-modify-dct/transition": stepValues,
+	"cgroup/exceeded":            cgroupResource,
+	"write/command-flags": func(r *request, _ *item) []Value {
+		return []Value{hexNumber("command", uint64(r.word))}
+	},
+	"rxe/qp-transition":  stepValues,
+	"mlx5-qp/flags":      qpFlags,
 	"umem/memlock-limit": locked,
 	"umem/no-mlock":      locked,
 	"context/none":       noContext,
@@ -139,6 +149,20 @@ func (r *request) commandSizes(request bool) []Value {
 		size = 8
 	}
 	return append(r.headerWords(words, size), number("least", uint64(least)))
+}
+
+// cgroupResource is the one of a control group's resources that there is no more of.
+func cgroupResource(_ *request, it *item) []Value {
+	if it == nil {
+		return nil
+	}
+	switch v := it.env.eval("r"); {
+	case v.kind != numeric:
+		return nil
+	case v.n.Sign() == 0:
+		return []Value{text("rdma.max", "hca_handle")}
+	}
+	return []Value{text("rdma.max", "hca_object")}
 }
 
 func noContext(r *request, _ *item) []Value {

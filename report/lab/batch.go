@@ -187,6 +187,7 @@ func (r *Report) countBatches(m *machine, ways []way) error {
 func (r *Report) timeBatches(m *machine, ways []way, o *Options) error {
 	t := &thread{Task: m.p.MainTask()}
 	var ns []float64
+	noise := 0.0
 	for first := 0; first < len(ways); {
 		end := first
 		runs := []func() error{crossing}
@@ -194,10 +195,11 @@ func (r *Report) timeBatches(m *machine, ways []way, o *Options) error {
 			w := &ways[end]
 			runs = append(runs, func() error { return w.run(t, m.fd) })
 		}
-		got, err := measure(o.Rounds, runs...)
+		got, n, err := measure(o.Rounds, runs...)
 		if err != nil {
 			return err
 		}
+		noise = max(noise, n)
 		if first == 0 {
 			r.Crossing = &Crossing{got[0], crossingMeasured}
 		}
@@ -211,7 +213,7 @@ func (r *Report) timeBatches(m *machine, ways []way, o *Options) error {
 		{"work_ns", "work"}, {"crossing_ns", "+ crossing"}, {"estimate_ns", "= estimate"}, {"saved_percent", "saved, %"},
 		{"needed_ns", "40 % takes"},
 	}, Notes: []string{"saved: of the estimate for an ioctl each. 40 % takes: what a crossing would have to cost, in " +
-		"nanoseconds, for the way to save 40 %; never, if even free work would not do."}}
+		"nanoseconds, for the way to save 40 %; never, if even free work would not do.", noiseNote(noise)}}
 	chart := &Chart{Title: "Time of one call with its share of a crossing: an estimate", Y: "% of an ioctl each"}
 	var single, alone float64
 	for i := range ways {

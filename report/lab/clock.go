@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -18,30 +19,51 @@ type variant struct {
 const roundTime = 200 * time.Microsecond
 
 // measure runs the variants in turns and returns the median of each, in
-// nanoseconds for one run. In every round each has its turn, and each round
-// begins with another one, so that what slows the machine down for a while slows
-// all of them.
-func measure(rounds int, runs ...func() error) ([]float64, error) {
+// nanoseconds for one run, and how far they may be off, in percent: the most by
+// which the medians of every other round and of the rounds between them differ. In
+// every round each variant has its turn, and each round begins with another one, so
+// that what slows the machine down for a while slows all of them.
+func measure(rounds int, runs ...func() error) (ns []float64, noise float64, err error) {
 	vs := make([]*variant, len(runs))
 	for i, run := range runs {
 		vs[i] = &variant{run: run}
 		if err := vs[i].calibrate(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	runtime.GC()
 	for r := range rounds {
 		for i := range vs {
 			if err := vs[(r+i)%len(vs)].round(); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 		}
 	}
-	out := make([]float64, len(vs))
+	ns = make([]float64, len(vs))
 	for i, v := range vs {
-		out[i] = float64(median(v.took)) / float64(v.reps)
+		noise = max(noise, v.noise())
+		ns[i] = float64(median(v.took)) / float64(v.reps)
 	}
-	return out, nil
+	return ns, noise, nil
+}
+
+// noise is by how many percent the medians of the two halves of the rounds differ.
+func (v *variant) noise() float64 {
+	if len(v.took) < 2 {
+		return 0
+	}
+	var halves [2][]time.Duration
+	for i, d := range v.took {
+		halves[i%2] = append(halves[i%2], d)
+	}
+	a, b := float64(median(halves[0])), float64(median(halves[1]))
+	return 100 * (max(a, b)/min(a, b) - 1)
+}
+
+// noiseNote says what to think of small differences between measured times.
+func noiseNote(percent float64) string {
+	return fmt.Sprintf("A difference of less than %.1f %%, up or down, says nothing: by so much every other round and those "+
+		"between them differ for one and the same way.", max(percent, 0.1))
 }
 
 // calibrate finds how often the variant is to be run in a round. What it is judged

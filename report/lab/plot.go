@@ -140,13 +140,24 @@ func (c *Chart) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// ticks are the usual ones with short numbers.
-func ticks(min, max float64) []plot.Tick {
-	ts := plot.DefaultTicks{}.Ticks(min, max)
-	for i := range ts {
-		if ts[i].Label != "" {
-			ts[i].Label = strconv.FormatFloat(ts[i].Value, 'f', -1, 64)
+// ticks are at most seven, from 0 on, at multiples of 1, 2 or 5 times a power of
+// ten.
+func ticks(_, top float64) []plot.Tick {
+	if top <= 0 {
+		return nil
+	}
+	const most = 7
+	step := math.Pow(10, math.Floor(math.Log10(top/most)))
+	for _, by := range []float64{1, 2, 5, 10} {
+		if top/(step*by) < most {
+			step *= by
+			break
 		}
+	}
+	var ts []plot.Tick
+	for i := 0; float64(i)*step <= top; i++ {
+		v := float64(i) * step
+		ts = append(ts, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 12, 64)})
 	}
 	return ts
 }

@@ -84,14 +84,42 @@ func TestGivenCrossing(t *testing.T) {
 // found that it should, and the median is the middle one.
 func TestMeasureTakesTurns(t *testing.T) {
 	var runs [2]int
-	ns, err := measure(3,
+	ns, noise, err := measure(3,
 		func() error { runs[0]++; time.Sleep(roundTime); return nil },
 		func() error { runs[1]++; time.Sleep(3 * roundTime); return nil })
 	require.NoError(t, err)
 	require.Equal(t, [2]int{2 * (5 + 3), 2 * (5 + 3)}, runs, "five times to find out how often, then in three rounds, each with a warm-up")
 	require.GreaterOrEqual(t, ns[0], float64(roundTime))
 	require.GreaterOrEqual(t, ns[1], 3*float64(roundTime))
+	require.GreaterOrEqual(t, noise, 0.0)
 	require.Equal(t, 3*time.Second, median([]time.Duration{9 * time.Second, time.Second, 3 * time.Second}))
+}
+
+// TestNoise: the medians of the rounds 0, 2, 4 and of 1, 3, 5 are compared.
+func TestNoise(t *testing.T) {
+	v := variant{took: []time.Duration{100, 125, 90, 120, 999, 130}}
+	require.InDelta(t, 25, v.noise(), 1e-9)
+	require.Equal(t, []time.Duration{100, 125, 90, 120, 999, 130}, v.took)
+	require.Zero(t, (&variant{took: []time.Duration{5}}).noise(), "one round tells nothing")
+	require.Contains(t, noiseNote(2.34), "less than 2.3 %")
+}
+
+// TestTicks: the numbers at an axis are round, few, and begin with 0.
+func TestTicks(t *testing.T) {
+	for _, tt := range []struct {
+		max  float64
+		want []string
+	}{
+		{23, []string{"0", "5", "10", "15", "20"}}, {128, []string{"0", "20", "40", "60", "80", "100", "120"}},
+		{0.9, []string{"0", "0.2", "0.4", "0.6", "0.8"}}, {6500, []string{"0", "1000", "2000", "3000", "4000", "5000", "6000"}},
+		{1.28, []string{"0", "0.2", "0.4", "0.6", "0.8", "1", "1.2"}}, {0, nil},
+	} {
+		var got []string
+		for _, tick := range ticks(0, tt.max) {
+			got = append(got, tick.Label)
+		}
+		require.Equal(t, tt.want, got)
+	}
 }
 
 func TestAllocsCounts(t *testing.T) {

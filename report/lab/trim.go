@@ -114,7 +114,8 @@ func (r *Report) countTrim(m *machine, variants []trimVariant, queues []*queue, 
 		{"crossings", "crossings"}, {"attrs", "attributes"}, {"slots", "indexed"}, {"lookups", "walks"},
 		{"copies_in", "copies in"}, {"bytes_in", "bytes"}, {"copies_out", "copies out"}, {"bytes_out", "bytes"},
 		{"allocs", "allocations"}, {"refs", "refs"},
-	}, Notes: []string{"indexed: found in the tree's node that the method is in. walks: through the tree from its root."}}
+	}, Notes: []string{"indexed: found in the tree's node that the method is in. walks: through the tree from its " +
+		"root. refs: changes of reference and use counts, of descriptors, objects and what objects use."}}
 	chart := &Chart{Title: "What one CQ CREATE takes", Y: "for one call"}
 	for i, q := range queues {
 		if err := q.both(&thread{Task: m.p.MainTask()}); err != nil { // what is made once and kept
@@ -160,13 +161,13 @@ func (r *Report) timeTrim(m *machine, variants []trimVariant, queues []*queue, r
 	for i, q := range queues {
 		runs[i] = func() error { return q.both(t) }
 	}
-	ns, err := measure(rounds, runs...)
+	ns, noise, err := measure(rounds, runs...)
 	if err != nil {
 		return err
 	}
 	table := Table{Title: "Times, of CQ CREATE and CQ DESTROY together in nanoseconds", Columns: []Column{
 		{"work_ns", "work"}, {"more_ns", "more than needed"}, {"more_percent", "%"},
-	}}
+	}, Notes: []string{noiseNote(noise)}}
 	chart := &Chart{Title: "CQ CREATE and CQ DESTROY in the model", Y: "nanoseconds"}
 	for i, v := range variants {
 		table.add(v.name, ns[i], ns[i]-ns[0], 100*(ns[i]/ns[0]-1))

@@ -14,6 +14,9 @@
 //   - lines of strace: a write() with its bytes as a string or as the lines
 //     behind it (strace -e write=all), an ioctl with its argument as a string;
 //     or an ioctl that shows only an address, with a dump of what lies there;
+//   - bytes as Python writes them, b'\x28\x00', and what debuggers and Python
+//     print in a session, from which lines with a prompt and a command are
+//     passed over;
 //   - the bytes themselves, as a program writes them to a file.
 //
 // A dump with addresses may show several ranges of memory: the first has the

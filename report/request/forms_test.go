@@ -74,6 +74,31 @@ func TestDigits(t *testing.T) {
 	}
 }
 
+// TestSessions: what is copied from a session of gdb, of lldb or of Python has
+// prompts and commands between the bytes.
+func TestSessions(t *testing.T) {
+	words := "0x7fff0010:\t0x0001000000000028\t0x0000000000000000\n0x7fff0020:\t0x0000000000000001\t0x0000000100080002\n" +
+		"0x7fff0030:\t0x0000000000000001\n"
+	literal := `\x28\x00\x00\x00\0\0\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00` +
+		`\x02\x00\x08\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00`
+	repr := strings.ReplaceAll(literal, `\x28`, "(")
+	for name, text := range map[string]string{
+		"gdb":                   "(gdb) x/5xg $rsp\n" + words + "(gdb) \n",
+		"gdb, on one line":      "(gdb) " + words,
+		"lldb":                  "(lldb) memory read -f x -s 8 -c 5 $rsp\n" + words,
+		"python":                ">>> request\nb'" + repr + "'\n>>> \n",
+		"python, on one line":   ">>> b\"" + repr + "\"\n",
+		"python, a variable":    "request = b'" + literal + "'  # the probe\n",
+		"python, a bytearray":   "bytearray(b'" + repr + "')",
+		"python, several parts": "request = (b'" + repr[:17] + "' b'" + repr[17:41] + "'\n   b'" + repr[41:] + "')\n",
+		"python, as digits":     ">>> request.hex()\n'" + hex.EncodeToString(probe) + "'\n",
+	} {
+		r, err := request.Parse(text)
+		require.NoError(t, err, name)
+		require.Equal(t, hex.EncodeToString(probe), hex.EncodeToString(r.Bytes), name)
+	}
+}
+
 // TestRanges: a dump with addresses shows the request and what it points to.
 func TestRanges(t *testing.T) {
 	r, err := request.Parse("0x7fff0010:\t0x28\t0x00\n0x7fff0012:\t0x01\t0x00\n0x7ffe0000:\t0x1122334455667788\n")
@@ -165,6 +190,10 @@ func TestRefused(t *testing.T) {
 		"# nothing\n\n":                  "no bytes",
 		"28 0":                           `line 1, column 4: "0" has an odd number of digits: a byte has two`,
 		"28 00\n00 0g":                   `line 2, column 4: "0g" is neither hexadecimal digits nor a line of hexdump, xxd, od, gdb or strace`,
+		"(gdb) x/5xg $rsp\n":             "line 1 is a command behind a prompt, and nothing that it printed follows",
+		"(gdb) x/2xb 0\n0x7fff0000: 0x2": `line 2, column 13: "0x2" has an odd number of digits`,
+		">>> b'\\x2'":                    `line 1, column 7: \x without two digits`,
+		"b'(' x":                         `line 1, column 6: "x" behind bytes of Python`,
 		"hello":                          `line 1, column 1: "hello" is neither`,
 		`28 \x0`:                         `line 1, column 4: "\\x0" is not \x and two digits`,
 		"0x7fff0000:\t0x28\tCannot":      `line 1, column 18: "Cannot" is not a byte in hexadecimal`,

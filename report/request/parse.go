@@ -28,6 +28,11 @@ const (
 
 // line reads one line.
 func (p *parser) line(s string) error {
+	s, command := withoutPrompt(s)
+	if command {
+		p.skip("line %d is a command behind a prompt, and nothing that it printed follows", p.n)
+		return nil
+	}
 	trimmed := strings.TrimSpace(s)
 	switch {
 	case trimmed == "", trimmed[0] == '#', strings.HasPrefix(trimmed, "//"):
@@ -39,6 +44,9 @@ func (p *parser) line(s string) error {
 		return p.add(row{line: p.n, repeat: true})
 	case trimmed[0] == '{' && strings.Contains(trimmed, `"`):
 		return failed(p.n, 0, "this is JSON: a case is for uverbsim explain, and what uverbsim run --strace prints is decoded already")
+	}
+	if done, err := p.python(s); done || err != nil {
+		return err
 	}
 	if done, err := p.strace(s); done || err != nil {
 		return err

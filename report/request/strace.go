@@ -149,13 +149,13 @@ func (p *parser) found(c *call) error {
 // letters are the escapes of one letter in C.
 var letters = map[byte]byte{'n': '\n', 't': '\t', 'r': '\r', 'v': '\v', 'f': '\f', 'a': 7, 'b': 8, 'e': 27, '\\': '\\', '"': '"', '\'': '\''}
 
-// text reads a string as C and strace write them, and returns how long it is
-// with its quotes.
+// text reads a string as C, strace and Python write them, and returns how long it
+// is with its quotes, which are of the kind that the first one has.
 func (p *parser) text(s string, at int) (b []byte, n int, err error) {
 	b = []byte{}
 	for i := at + 1; i < len(s); i++ {
 		switch {
-		case s[i] == '"':
+		case s[i] == s[at]:
 			return b, i + 1 - at, nil
 		case s[i] != '\\':
 			b = append(b, s[i])

@@ -31,7 +31,7 @@ func (s Selection) Keys() (first, last uint32) {
 // Find looks up OBJECT or OBJECT.METHOD. Both may be the kernel's names or short
 // ones, in any case: "UVERBS_OBJECT_CQ", "cq", "cq.create", "CQ.EX_CREATE_CQ". A
 // method's or a command's name that is the kernel's needs no object. An error
-// tells the nearest name.
+// tells the nearest name, or all if none is near.
 func (d *Document) Find(name string) (Selection, error) {
 	object, method, dotted := strings.Cut(fold(name), ".")
 	for i := range d.Objects {
@@ -43,8 +43,8 @@ func (d *Document) Find(name string) (Selection, error) {
 			if s.within(method) {
 				return s, nil
 			}
-			return s, fmt.Errorf("%s has no method or command %q on %s: the nearest is %s.%s",
-				o.Name, method, d.where(), o.Short, nearest(method, o.members()))
+			return s, fmt.Errorf("%s has no method or command %q on %s: %s",
+				o.Name, method, d.where(), instead(method, o.Short+".", o.members()))
 		}
 	}
 	if !dotted {
@@ -59,7 +59,7 @@ func (d *Document) Find(name string) (Selection, error) {
 	for _, o := range d.Objects {
 		names = append(names, o.Short)
 	}
-	return Selection{}, fmt.Errorf("no object %q on %s: the nearest is %s", object, d.where(), nearest(object, names))
+	return Selection{}, fmt.Errorf("no object %q on %s: %s", object, d.where(), instead(object, "", names))
 }
 
 func (d *Document) where() string { return d.Driver.Name + ", kernel " + d.Kernel.Name }
@@ -99,12 +99,26 @@ func (o *Object) members() []string {
 	return names
 }
 
-// nearest is the name that takes the fewest changes.
-func nearest(name string, among []string) string {
+// instead says which name may have been meant: the one that takes the fewest
+// changes, if they are fewer than what stays, and else that there are these.
+func instead(name, prefix string, among []string) string {
 	if len(among) == 0 {
-		return "none"
+		return "it has none"
 	}
-	return slices.MinFunc(among, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	best := slices.MinFunc(among, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	if 2*distance(name, best) <= max(len(name), len(best)) {
+		return "the nearest is " + prefix + best
+	}
+	var like []string
+	for _, n := range among {
+		if len(name) > 1 && strings.Contains(n, name) {
+			like = append(like, n)
+		}
+	}
+	if len(like) > 0 {
+		return "there is " + prefix + strings.Join(like, ", "+prefix)
+	}
+	return "there are " + strings.Join(among, ", ")
 }
 
 // distance is how many letters have to be added, removed or replaced, or pairs of

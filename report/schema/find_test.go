@@ -71,10 +71,14 @@ func TestFind(t *testing.T) {
 		"cq.creat":   `UVERBS_OBJECT_CQ has no method or command "CREAT" on mlx5, kernel 6.12: the nearest is CQ.CREATE`,
 		"srq.modfy":  `UVERBS_OBJECT_SRQ has no method or command "MODFY" on mlx5, kernel 6.12: the nearest is SRQ.MODIFY_SRQ`,
 		"flow_match": `no object "FLOW_MATCH" on mlx5, kernel 6.12: the nearest is FLOW_MATCHER`,
+		"match":      `no object "MATCH" on mlx5, kernel 6.12: there is FLOW_MATCHER`,
+		"ah.zzzzzzz": `UVERBS_OBJECT_AH has no method or command "ZZZZZZZ" on mlx5, kernel 6.12: there are DESTROY, CREATE_AH, DESTROY_AH`,
 	} {
 		_, err := doc.Find(name)
 		require.EqualError(t, err, want)
 	}
+	_, err := doc.Find("nosuch") // of which nothing is near
+	require.ErrorContains(t, err, `no object "NOSUCH" on mlx5, kernel 6.12: there are DEVICE, PD, `)
 }
 
 func TestDistance(t *testing.T) {

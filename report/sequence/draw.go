@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 
 	svg "github.com/ajstarks/svgo"
 )
@@ -23,6 +24,8 @@ const (
 	arrowWidth = 7
 	boxWidth   = 128
 	boxHeight  = 24
+	labelRise  = 11 // of a label's letters over its line
+	labelGap   = 2  // around a label
 )
 
 // style has everything that is a colour: ink on a background of its own, so that
@@ -32,7 +35,7 @@ text { font-family: "DejaVu Sans", Verdana, Helvetica, sans-serif; font-size: 12
 text.title { font-size: 16px; font-weight: bold; }
 text.about { fill: #4a5159; }
 text.lane { font-weight: bold; text-anchor: middle; }
-text.label { paint-order: stroke; stroke: #ffffff; stroke-width: 4px; stroke-linejoin: round; }
+rect.under { fill: #ffffff; }
 rect.page { fill: #ffffff; stroke: #c4cad1; }
 rect.lane { fill: #eef1f5; stroke: #8a939d; }
 rect.step { fill: #e3ecfa; }
@@ -139,22 +142,24 @@ func (c *canvas) row(r *row) {
 		c.label(x+10, y, label, r.class)
 	default:
 		from, to := r.from.x(), r.to.x()
+		c.label(min(from, to)+10, y-5, label, r.class)
 		c.Line(from, y, to, y, cssClass(string(r.class)))
 		tip := arrowWidth
 		if to < from {
 			tip = -arrowWidth
 		}
 		c.Polygon([]int{to, to - tip, to - tip}, []int{y, y - 4, y + 4}, cssClass(string(r.class)))
-		c.label(min(from, to)+10, y-5, label, r.class)
 	}
 }
 
-// label writes text from x on, or further to the left where it would not fit.
+// label writes text from x on, or further to the left where it would not fit, on a
+// box that hides the lines of the lanes behind it.
 func (c *canvas) label(x, y int, text string, cl class) {
 	if over := x + textWidth(text) - (width - margin); over > 0 {
 		x = max(x-over, margin)
 	}
 	text = fit(text, width-margin-x)
+	c.Rect(x-labelGap, y-labelRise, textWidth(text)+2*labelGap, labelRise+labelGap, cssClass("under"))
 	if cl == refused {
 		c.Text(x, y, text, cssClass("label", "refused"))
 		return
@@ -162,7 +167,7 @@ func (c *canvas) label(x, y int, text string, cl class) {
 	c.Text(x, y, text, cssClass("label"))
 }
 
-func textWidth(s string) int { return int(charWidth * float64(len(s))) }
+func textWidth(s string) int { return int(charWidth * float64(utf8.RuneCountInString(s))) }
 
 // fit cuts text that is wider than that.
 func fit(s string, width int) string {

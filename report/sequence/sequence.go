@@ -239,7 +239,12 @@ func copyClass(e *trace.Event) class {
 	return copied
 }
 
+// copyLabel says what is copied. The kernel also calls for no bytes at all, for the
+// attributes of a request that has none.
 func copyLabel(e *trace.Event, format string) string {
+	if e.B == 0 {
+		return "0 bytes: no memory is touched"
+	}
 	s := fmt.Sprintf(format, e.B, e.A)
 	if e.C != e.B {
 		s += fmt.Sprintf(": fault after %d", e.C)

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -168,6 +169,63 @@ func TestBackground(t *testing.T) {
 	require.Contains(t, b.String(), `<rect x="0" y="0"`)
 	_, body, _ := strings.Cut(b.String(), "</style>")
 	require.NotContains(t, body, "#")
+}
+
+// TestLabels: behind each label lies a box, so that no line of a lane goes through
+// it.
+func TestLabels(t *testing.T) {
+	d := sequence.New("t", "", sequence.Options{})
+	createCQ(d)
+	var b bytes.Buffer
+	_, err := d.WriteTo(&b)
+	require.NoError(t, err)
+	dec := xml.NewDecoder(&b)
+	type shape struct{ x, y, width, height int }
+	attr := func(e xml.StartElement, name string) string {
+		for _, a := range e.Attr {
+			if a.Name.Local == name {
+				return a.Value
+			}
+		}
+		return ""
+	}
+	number := func(e xml.StartElement, name string) int {
+		n, _ := strconv.Atoi(attr(e, name))
+		return n
+	}
+	var before shape
+	labels := 0
+	for {
+		tok, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		e, ok := tok.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		at := shape{number(e, "x"), number(e, "y"), number(e, "width"), number(e, "height")}
+		if e.Name.Local == "text" && strings.HasPrefix(attr(e, "class"), "label") {
+			labels++
+			text, err := dec.Token()
+			require.NoError(t, err)
+			require.Less(t, before.x, at.x)
+			require.Greater(t, before.x+before.width, at.x+6*len(text.(xml.CharData)), "%s", text)
+			require.Less(t, before.y, at.y-8)
+			require.Greater(t, before.y+before.height, at.y)
+		}
+		before = at
+	}
+	require.Greater(t, labels, 10)
+}
+
+// TestNothingCopied: the kernel copies the attributes of a request that has none.
+func TestNothingCopied(t *testing.T) {
+	d := sequence.New("t", "", sequence.Options{})
+	trace.NewTask(1, d).Note(trace.CopyIn, "", 0x1000, 0, 0)
+	all, _, _ := texts(t, d)
+	require.Equal(t, "0 bytes: no memory is touched", all[len(all)-1])
 }
 
 func TestEmpty(t *testing.T) {

@@ -55,16 +55,16 @@ func Print(w io.Writer, from, to *schema.Document, features Features) error {
 			fmt.Fprintf(out, "\n%s\n", titles[kind])
 		}
 		if c.Kind == "enumerator" {
-			fmt.Fprintf(out, "  %c %s %s\n", c.Op, c.Name, strings.Join(c.What, ", "))
+			wrap(out, fmt.Sprintf("  %c ", c.Op), c.Name+" "+strings.Join(c.What, ", "))
 			continue
 		}
 		fmt.Fprintf(out, "  %c %s\n", c.Op, c.Name)
 		if c.Op == Changed {
 			for _, what := range c.What {
-				fmt.Fprintf(out, "      %s\n", what)
+				wrap(out, "      ", what)
 			}
 		} else if c.Kind != "struct" && len(c.What) > 0 {
-			fmt.Fprintf(out, "      %s\n", strings.Join(c.What, ", "))
+			wrap(out, "      ", strings.Join(c.What, ", "))
 		}
 	}
 	if len(changes) == 0 {
@@ -93,11 +93,36 @@ func printFeatures(out io.Writer, f Features, from, to, driver string) {
 			if side.op == Removed {
 				now, before = before, now
 			}
-			fmt.Fprintf(out, "%s  %c %s (%s, %s)\n      %s: %s\n      %s: %s\n", title, side.op, x, info.Func, info.File, to, now, from, before)
+			fmt.Fprint(out, title)
 			title = ""
+			wrap(out, fmt.Sprintf("  %c ", side.op), fmt.Sprintf("%s (%s, %s)", x, info.Func, info.File))
+			wrap(out, "      ", to+": "+now)
+			wrap(out, "      ", from+": "+before)
 		}
 	}
 	if len(others) > 0 {
-		fmt.Fprintf(out, "\nOf other drivers: %s\n", strings.Join(others, ", "))
+		fmt.Fprintln(out)
+		wrap(out, "", "Of other drivers: "+strings.Join(others, ", "))
 	}
+}
+
+// width is how many columns a line has at most, where it can be broken.
+const width = 120
+
+// wrap writes a text behind what its line begins with; the lines that it goes on in
+// are a little further to the right.
+func wrap(out io.Writer, begin, text string) {
+	line, words := begin, 0
+	for _, word := range strings.Fields(text) {
+		if words > 0 && len(line)+1+len(word) > width {
+			fmt.Fprintln(out, line)
+			line, words = strings.Repeat(" ", len(begin)+2), 0
+		}
+		if words > 0 {
+			line += " "
+		}
+		line += word
+		words++
+	}
+	fmt.Fprintln(out, line)
 }

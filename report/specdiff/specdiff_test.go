@@ -36,6 +36,9 @@ func TestGolden(t *testing.T) {
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, string(want), b.String())
+			for line := range strings.Lines(b.String()) {
+				require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), width, "%s", line)
+			}
 		})
 	}
 }

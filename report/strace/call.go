@@ -163,7 +163,7 @@ func (p *printer) result(c *watch.Call) {
 func (p *printer) returned(c *watch.Call) {
 	switch c.Name {
 	case "mmap":
-		p.hex(uint64(c.Ret))
+		p.mapped(c)
 	case "open":
 		p.format("%d<%s>", c.Ret, c.Path)
 	default:

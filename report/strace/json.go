@@ -59,11 +59,7 @@ func (p *printer) object(c *watch.Call) {
 		f(p, &n, c)
 	}
 	p.field(&n, "ret")
-	if c.Ret == watch.Unknown {
-		p.text("null")
-	} else {
-		p.format("%d", c.Ret)
-	}
+	p.ret(c)
 	if c.Err != nil {
 		p.refusal(&n, c)
 	}
@@ -72,6 +68,22 @@ func (p *printer) object(c *watch.Call) {
 		p.format("%.6f", c.Took.Seconds())
 	}
 	p.text("}")
+}
+
+// ret writes what a call returned, null if that is not known.
+func (p *printer) ret(c *watch.Call) {
+	at, known := uint64(0), c.Ret != watch.Unknown
+	if c.Name == "mmap" && c.Err == nil {
+		at, known = mappedAt(c)
+	}
+	switch {
+	case !known:
+		p.text("null")
+	case at != 0:
+		p.decimal(at)
+	default:
+		p.format("%d", c.Ret)
+	}
 }
 
 // refusal writes the error of a call.

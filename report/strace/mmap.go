@@ -1,7 +1,10 @@
 package strace
 
 import (
+	"syscall"
+
 	"uverbsim/copyuser"
+	"uverbsim/interpose/watch"
 	"uverbsim/spec"
 )
 
@@ -28,4 +31,27 @@ func (p *printer) offset(driver uint32, n uint64) {
 	if name := f(n >> copyuser.PageShift); name != "" {
 		p.text(" /* " + name + " */")
 	}
+}
+
+// mappedAt returns where an mmap that was not refused has mapped; false if that
+// is not known: of a real process, whose kernel chooses the address after the
+// machine has agreed.
+func mappedAt(c *watch.Call) (at uint64, known bool) {
+	switch {
+	case c.Ret != 0:
+		return uint64(c.Ret), true
+	case c.Flags&syscall.MAP_FIXED != 0:
+		return c.Addr, true
+	}
+	return 0, false
+}
+
+// mapped writes where an mmap has mapped: "?", as strace writes what it does not
+// know, if that is not known.
+func (p *printer) mapped(c *watch.Call) {
+	if at, known := mappedAt(c); known {
+		p.hex(at)
+		return
+	}
+	p.text("? /* mapped, where the kernel chose */")
 }
