@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -223,8 +224,23 @@ func (p *parser) object(n *node, depth int) error {
 	}
 }
 
-// text reads a string. What is no UTF-8 in it becomes U+FFFD.
+// text reads a string, which has to be printable: names and comments of cases
+// go to terminals and into lines of reports. What is no UTF-8 in it becomes
+// U+FFFD.
 func (p *parser) text() (string, error) {
+	begin := p.at
+	s, err := p.quoted()
+	if err != nil {
+		return "", err
+	}
+	if i := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		r, _ := utf8.DecodeRuneInString(s[i:])
+		return "", fmt.Errorf("byte %d: a text with %q, which is not printable", begin, r)
+	}
+	return s, nil
+}
+
+func (p *parser) quoted() (string, error) {
 	begin, simple := p.at, true
 	for p.at++; p.at < len(p.s); p.at++ {
 		switch c := p.s[p.at]; {

@@ -37,6 +37,9 @@ func TestReadRefuses(t *testing.T) {
 		{"two on a line", head + `"steps":[]}{}`, `byte 56: text after the end of the case`},
 		{"a trailing comma", head + `"steps":[],}`, `byte 56: '}' where JSON has a member's name`},
 		{"a raw control character", "{\"v\x01\":1}", `byte 3: '\x01' where JSON has an escape in a string`},
+		{"a name that speaks to the terminal", `{"v":1,"name":"a\u001b[31m"}`, `byte 14: a text with '\x1b', which is not printable`},
+		{"a comment of two lines", `{"v":1,"name":"a","why":"b\nc"}`, `byte 24: a text with '\n', which is not printable`},
+		{"text that runs backwards", `{"v":1,"name":"a","bufs":{"` + "\u202e" + `":{"zero":1}}}`, `byte 26: a text with '\u202e', which is not printable`},
 		{"nested too deeply", `{"v":` + strings.Repeat("[", 100), `byte 69: more than 64 lists and objects in one another`},
 
 		{"no version", `{"name":"a/b","driver":"rxe","steps":[]}`, `a case needs a member "v"`},

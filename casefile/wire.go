@@ -3,6 +3,7 @@ package casefile
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -52,15 +53,32 @@ func (a *Ioctl) putHdr(b []byte, driver string, env Env) error {
 	if !ok {
 		return fmt.Errorf("no driver %q", driver)
 	}
+	numAttrs, err := counted("num_attrs", h.NumAttrs, len(a.Attrs))
+	if err != nil {
+		return err
+	}
+	length, err := counted("length", h.Length, len(b))
+	if err != nil {
+		return err
+	}
 	le := binary.LittleEndian
-	le.PutUint16(b[0:], or(h.Length, uint16(len(b))))
+	le.PutUint16(b[0:], length)
 	le.PutUint16(b[2:], h.ObjectID)
 	le.PutUint16(b[4:], h.MethodID)
-	le.PutUint16(b[6:], or(h.NumAttrs, uint16(len(a.Attrs))))
+	le.PutUint16(b[6:], numAttrs)
 	le.PutUint64(b[8:], reserved1.N)
 	le.PutUint32(b[16:], or(h.DriverID, id))
 	le.PutUint32(b[20:], or(h.Reserved2, 0))
 	return nil
+}
+
+// counted is what the case gives for a member of the header, or else what was
+// counted, which 16 bits must hold.
+func counted(member string, given *uint16, n int) (uint16, error) {
+	if given == nil && n > math.MaxUint16 {
+		return 0, fmt.Errorf("%s would be %d, and has 16 bits: give one in hdr", member, n)
+	}
+	return or(given, uint16(n)), nil
 }
 
 // or is what p points to, or def.

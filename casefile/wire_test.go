@@ -1,6 +1,7 @@
 package casefile_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"testing"
 
@@ -130,6 +131,35 @@ func TestIoctlBytes(t *testing.T) {
 	a.Hdr.Reserved1 = casefile.PtrTo("x", 0)
 	_, _, err = a.Bytes("rxe", world{})
 	require.EqualError(t, err, `reserved1: no buffer "x"`)
+}
+
+// TestIoctlTooManyAttrs: 4094 attributes are the most whose length, 24 + 16 * n,
+// 16 bits hold. Beyond it, the case has to say what stands in the header.
+func TestIoctlTooManyAttrs(t *testing.T) {
+	length, num := uint16(0xfff8), uint16(0xffff)
+	for _, tt := range []struct {
+		attrs       int
+		length, num *uint16
+		want        string
+	}{
+		{attrs: 4094},
+		{attrs: 4095, want: "length would be 65544, and has 16 bits: give one in hdr"},
+		{attrs: 4095, num: &num, want: "length would be 65544, and has 16 bits: give one in hdr"},
+		{attrs: 4095, length: &length},
+		{attrs: 65535, length: &length},
+		{attrs: 65536, length: &length, want: "num_attrs would be 65536, and has 16 bits: give one in hdr"},
+		{attrs: 65536, length: &length, num: &num},
+	} {
+		a := casefile.Ioctl{Hdr: casefile.Hdr{Length: tt.length, NumAttrs: tt.num}, Attrs: make([]casefile.Attr, tt.attrs)}
+		b, _, err := a.Bytes("rxe", world{})
+		if tt.want != "" {
+			require.EqualError(t, err, tt.want, tt.attrs)
+			continue
+		}
+		require.NoError(t, err, tt.attrs)
+		require.Equal(t, uint16(0xfff8), binary.LittleEndian.Uint16(b), tt.attrs)
+		require.Len(t, b, 24+16*tt.attrs)
+	}
 }
 
 func TestIoctlCommand(t *testing.T) {

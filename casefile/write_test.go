@@ -12,7 +12,7 @@ import (
 
 func TestWriteTo(t *testing.T) {
 	c := &casefile.Case{
-		Name: "cq/create", Why: `a "quoted" <b> \ line` + "\n\u2028é", Driver: "rxe", Repeat: 2,
+		Name: "cq/create", Why: `a "quoted" <b> \ line é`, Driver: "rxe", Repeat: 2,
 		Device: &casefile.Device{},
 		Bufs:   map[string]*casefile.Buf{"z": {Len: 4}, "a": {Len: 2, Fill: 0xa5, Edge: true}, "h": {Data: []byte{1}, Len: 1, Prot: "r"}},
 		Steps: []casefile.Step{
@@ -23,7 +23,7 @@ func TestWriteTo(t *testing.T) {
 				GotAny: []casefile.Outcome{{2, casefile.Got{Ret: casefile.Int(-1), Errno: new("EIO")}}, {1, casefile.Got{Ret: casefile.Uint(1 << 63)}}}},
 		},
 	}
-	want := `{"v":1,"name":"cq/create","why":"a \"quoted\" <b> \\ line\u000a` + "\u2028é" + `","driver":"rxe","device":{},"repeat":2,` +
+	want := `{"v":1,"name":"cq/create","why":"a \"quoted\" <b> \\ line é","driver":"rxe","device":{},"repeat":2,` +
 		`"bufs":{"a":{"fill":"a5","len":2,"edge":true},"h":{"hex":"01","prot":"r"},"z":{"zero":4}},"steps":[` +
 		`{"op":"open","fd":"f","got":{"ret":"*","errno":""}},` +
 		`{"op":"ioctl","bg":"b","fd":"f","hdr":{"object_id":0,"method_id":0},"attrs":[{"id":1,"len":0,"flags":0,"data":{"ptr":"z"}}],"got":{"ret":"blocked"}},` +
@@ -50,6 +50,7 @@ func TestWriteRefuses(t *testing.T) {
 		reason string
 	}{
 		{"nothing", &casefile.Case{}, `a case needs a name`},
+		{"a name of two lines", &casefile.Case{Name: "a\nb", Driver: "rxe"}, `byte 14: a text with '\n', which is not printable`},
 		{"no driver", &casefile.Case{Name: "a/b"}, `driver: "" is none of rxe, mlx5, stub`},
 		{"a buffer that is nil", &casefile.Case{Name: "a/b", Driver: "rxe", Bufs: map[string]*casefile.Buf{"b": nil}}, `buffer "b" is nil and cannot be written`},
 		{"a step without action", step(nil), `step "" without an action cannot be written`},

@@ -41,16 +41,17 @@ func WriteIO[Req, Resp any]() Desc { return desc[Req, Resp]().withResponse() }
 // driver's part.
 func WriteUdataIO[Req, Resp any]() Desc { return desc[Req, Resp]().withResponse().withUdata() }
 
-// WriteIEx is UAPI_DEF_WRITE_I_EX: a request that reaches at least to the end
-// of its member last.
+// WriteIEx is UAPI_DEF_WRITE_I_EX: a request that is declared to reach at least
+// to the end of its member last, which nothing checks.
 func WriteIEx[Req any](last string) Desc {
 	d := desc[Req, noResponse]()
 	d.req = uint8(offsetOfEnd(reflect.TypeFor[Req](), last))
 	return d
 }
 
-// WriteIOEx is UAPI_DEF_WRITE_IO_EX: a request and a response that each reach
-// at least to the end of the member named.
+// WriteIOEx is UAPI_DEF_WRITE_IO_EX: a request and a response that are each
+// declared to reach at least to the end of the member named, which nothing
+// checks.
 func WriteIOEx[Req, Resp any](reqLast, respLast string) Desc {
 	d := desc[Req, Resp]().withResponse()
 	d.req = uint8(offsetOfEnd(reflect.TypeFor[Req](), reqLast))

@@ -72,9 +72,10 @@ func KernelByName(name string) (*Kernel, bool) {
 }
 
 // KernelByRelease returns the kernel that a release belongs to, such as
-// "6.1.0-57-amd64" as uname -r prints it, and whether there is one.
+// "6.1.0-57-amd64" as uname -r prints it, and whether there is one. A kernel's
+// name alone is a release of it.
 func KernelByRelease(release string) (*Kernel, bool) {
-	return findKernel(func(k *Kernel) bool { return strings.HasPrefix(release, k.Name+".") })
+	return findKernel(func(k *Kernel) bool { return release == k.Name || strings.HasPrefix(release, k.Name+".") })
 }
 
 func findKernel(is func(*Kernel) bool) (*Kernel, bool) {

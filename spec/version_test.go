@@ -26,7 +26,8 @@ func TestKernelByRelease(t *testing.T) {
 	for release, want := range map[string]*Kernel{
 		"6.1.0-57-amd64 (Debian 6.1.192-3)":                Linux6_1,
 		"6.12.117+deb12-amd64 (Debian 6.12.117-1~deb12u1)": Linux6_12,
-		"6.13.1": nil, "6.1": nil, "16.1.2": nil, "": nil,
+		"6.1": Linux6_1, "6.12": Linux6_12,
+		"6.13.1": nil, "6.13": nil, "6": nil, "16.1.2": nil, "": nil,
 	} {
 		k, ok := KernelByRelease(release)
 		require.Equal(t, want != nil, ok, release)

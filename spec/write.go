@@ -8,9 +8,10 @@ type Write struct {
 	Name    string // the UAPI's enumerator: "IB_USER_VERBS_CMD_CREATE_CQ"
 	Ex      bool   // an extended command (struct ib_uverbs_ex_cmd_hdr)
 
-	// In bytes, without the command's header: the least that a request and
-	// a response must hold. They bind commands that are not extended; the
-	// handlers of extended commands check for themselves.
+	// In bytes, without the command's header: what the command declares as the
+	// least that a request and a response hold. uapi_create_write makes these
+	// the least of commands that are not extended, and forgets them of those
+	// that are.
 	ReqSize, RespSize uint8
 
 	// ReqType and RespType are the C types of the core's parts, which an

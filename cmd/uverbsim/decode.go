@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -157,24 +156,6 @@ func (d *decoder) read(stdin io.Reader, args []string) (*request.Request, error)
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	return r.Placed(), nil
-}
-
-// decodeInput returns the text that is to be read, and where it comes from.
-func decodeInput(stdin io.Reader, args []string) (text, from string, err error) {
-	if len(args) == 0 || len(args) == 1 && args[0] == "-" {
-		b, err := io.ReadAll(stdin)
-		return string(b), "standard input", err
-	}
-	if len(args) == 1 {
-		b, err := os.ReadFile(args[0])
-		if err == nil {
-			return string(b), args[0], nil
-		}
-		if !errors.Is(err, os.ErrNotExist) || strings.Trim(args[0], "0123456789abcdefABCDEFxX, ") != "" && !strings.ContainsAny(args[0], `\("`) {
-			return "", "", err
-		}
-	}
-	return strings.Join(args, " "), "the arguments", nil
 }
 
 // memoryFlag reads ADDR=HEX.

@@ -14,9 +14,12 @@ import (
 const mostObjects = 64
 
 // withObjects returns a case like c in which the objects that the request names
-// are made first, each with its number, and what they are; nil if one of them
-// cannot be made here.
+// are made first, each with its number, and what they are; nil if it names none, or
+// one that cannot be made here.
 func withObjects(c *casefile.Case, objects []dissect.Object) (*casefile.Case, []string) {
+	if len(objects) == 0 {
+		return nil, nil
+	}
 	want := map[uint64]uint16{}
 	m := &objectMaker{c: clone(c), fd: c.Steps[0].Do.(*casefile.Open).FD}
 	var made []string
@@ -25,7 +28,7 @@ func withObjects(c *casefile.Case, objects []dissect.Object) (*casefile.Case, []
 			if !m.descriptor(&o) {
 				return nil, nil
 			}
-			made = append(made, fmt.Sprintf("a %s as descriptor %d", shortName(o.Type), int64(o.Number)))
+			made = append(made, fmt.Sprintf("%s as descriptor %d", shortName(o.Type), int64(o.Number)))
 			continue
 		}
 		typ, again := want[o.Number]

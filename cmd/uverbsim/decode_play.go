@@ -92,6 +92,7 @@ func prepared(c *casefile.Case, r *request.Request, dev dissect.Device, bare boo
 		switch a := c.Steps[1].Do.(type) {
 		case *casefile.Ioctl:
 			a.ArgEdge = &edge
+			onlyShown(a, edge)
 		case *casefile.Write:
 			a.ArgEdge = &edge
 		}
@@ -103,6 +104,27 @@ func prepared(c *casefile.Case, r *request.Request, dev dissect.Device, bare boo
 	fd := c.Steps[0].Do.(*casefile.Open).FD
 	c.Steps = slices.Insert(c.Steps, 1, casefile.Step{Do: getContext(c, fd)})
 	return c, nil
+}
+
+// onlyShown leaves out of a call the attributes of which an argument that long has
+// nothing: zeros, as they were read.
+func onlyShown(a *casefile.Ioctl, length int) {
+	n := max(0, length-spec.IoctlHdrSize+spec.IoctlAttrSize-1) / spec.IoctlAttrSize
+	if n >= len(a.Attrs) {
+		return
+	}
+	if a.Hdr.NumAttrs == nil {
+		all := uint16(len(a.Attrs))
+		a.Hdr.NumAttrs = &all
+	}
+	if a.Hdr.Length == nil {
+		all := uint16(spec.IoctlHdrSize + len(a.Attrs)*spec.IoctlAttrSize)
+		a.Hdr.Length = &all
+	}
+	a.Attrs = a.Attrs[:n]
+	cut := func(_ string, ref casefile.Ref) bool { return ref.Buf == "" && ref.Attr >= n }
+	maps.DeleteFunc(a.Save, cut)
+	maps.DeleteFunc(a.SaveFD, cut)
 }
 
 // shownShort says whether the request goes on where the text ends.

@@ -93,6 +93,79 @@ func TestDecodeInputs(t *testing.T) {
 	}
 }
 
+// TestDecodeOneArgument: bytes in one argument are read whatever their form and
+// length, and a name that no file has is told as one.
+func TestDecodeOneArgument(t *testing.T) {
+	const must = spec.UVERBS_ATTR_F_MANDATORY
+	attrs := make([]spec.IoctlAttr, 7)
+	for i := range attrs {
+		attrs[i] = spec.IoctlAttr{AttrID: uint16(i), Flags: must}
+	}
+	long := requestDigits(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE, attrs...)
+	require.Len(t, long, 2*(24+7*16))
+	require.Equal(t, "UVERBS_METHOD_CQ_CREATE", decodeJSON(t, "", long).Method)
+	escaped := ""
+	for i := 0; i < len(long); i += 2 {
+		escaped += `\x` + long[i:i+2]
+	}
+	require.Equal(t, "UVERBS_METHOD_CQ_CREATE", decodeJSON(t, "", `ioctl(3, RDMA_VERBS_IOCTL, "`+escaped+`") = -1 EINVAL (I`).Method)
+
+	const alloc = "IB_USER_VERBS_CMD_ALLOC_PD"
+	for _, text := range []string{
+		"0x7ffd8ec7be80: 0x0002000400000003 0x00007ffd8ec7c000",
+		"0x7ffd8ec7be80:\t0x03\t0x00\t0x00\t0x00\n0x7ffd8ec7be84:\t0x04\t0x00\t0x02\t0x00\n0x7ffd8ec7be88:\t0x7ffd8ec7c000",
+		"00000000: 0300 0000 0400 0200 00c0 c78e fd7f 0000  ................",
+		"00000000  03 00 00 00 04 00 02 00  00 c0 c7 8e fd 7f 00 00  |................|",
+		"03000000 04000200 00c0c78efd7f0000 // ALLOC_PD",
+		"char b[] = {0x03, 0x00, 0x00, 0x00, 0x04, 0x00, 0x02, 0x00, 0x00, 0xc0, 0xc7, 0x8e, 0xfd, 0x7f, 0x00, 0x00};",
+	} {
+		require.Equal(t, alloc, decodeJSON(t, "", "--write", text).Method, text)
+	}
+}
+
+// endless is a text without end.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e[i%len(e)]
+	}
+	return len(p), nil
+}
+
+// TestDecodeEndless: what has no end is refused.
+func TestDecodeEndless(t *testing.T) {
+	for _, text := range []string{"\x00", "00\n", "\n"} {
+		_, _, err := decodeInput(endless(text), nil)
+		require.EqualError(t, err, "standard input: more than 16 MiB: decode takes one request, and what it points to")
+	}
+	_, _, err := decodeInput(nil, []string{"/dev/zero"})
+	require.EqualError(t, err, "/dev/zero: more than 16 MiB: decode takes one request, and what it points to")
+}
+
+// TestDecodeNumberOfAttributes: a case has no attributes that the request does not
+// have, whatever its header says.
+func TestDecodeNumberOfAttributes(t *testing.T) {
+	for digits, want := range map[string]int{
+		"180003000000ffff 0000000000000000 0e00000000000000":                                      0,
+		"180003000000ffff 0000000000000000 0e00000000000000 0000 0000 0100 0000 0000000000000000": 1,
+		"180003000000ffff 0000000000000000 0e00000000000000 0000 0000 0100":                       1,
+		"2800100000000100 0000000000000000 0e00000000000000":                                      0, // it makes a descriptor
+		"1800030000000300 0000000000000000 0e00":                                                  0,
+	} {
+		out, err := execute(newDecodeCmd(), "", "--ioctl", "--case", digits)
+		require.NoError(t, err)
+		c, err := casefile.Unmarshal([]byte(out))
+		require.NoError(t, err)
+		a := c.Steps[2].Do.(*casefile.Ioctl)
+		require.Len(t, a.Attrs, want)
+		b, err := hex.DecodeString(strings.ReplaceAll(digits, " ", ""))
+		require.NoError(t, err)
+		require.Equal(t, uint16(b[6])|uint16(b[7])<<8, *a.Hdr.NumAttrs)
+		require.Equal(t, len(b), *a.ArgEdge)
+	}
+}
+
 // TestDecodeDevice: the header's driver is the default, and the kernel counts.
 func TestDecodeDevice(t *testing.T) {
 	rxe := strings.Replace(probeDigits, "0100000000000000 02", "0e00000000000000 02", 1)
@@ -265,7 +338,7 @@ func TestDecodeHints(t *testing.T) {
 	require.Contains(t, out, "--driver reads them for rxe or stub)")
 	require.NotContains(t, out, "uverbsim explain", "nothing is known to be refused")
 
-	whole := strings.Replace(cut, `"...`, strings.Repeat(`\0`, 8)+`"`, 1)
+	whole := strings.Replace(cut, `"...`, strings.Repeat(`\xff`, 4)+strings.Repeat(`\0`, 4)+`"`, 1)
 	out, err = execute(newDecodeCmd(), whole, "-")
 	require.NoError(t, err)
 	require.Contains(t, out, "mlx5-cq/request-size")
@@ -276,7 +349,14 @@ func TestDecodeHints(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, explained, "mlx5-cq/request-size")
 
-	out, err = execute(newDecodeCmd(), whole, "--driver", "rxe")
+	// With a channel: descriptor 3, which there is not.
+	channel := strings.Replace(cut, `"...`, `\3`+strings.Repeat(`\0`, 7)+`"`, 1)
+	out, err = execute(newDecodeCmd(), channel, "-")
+	require.NoError(t, err)
+	require.Contains(t, out, "there is no descriptor 3, which comp_channel names")
+	require.NotContains(t, out, "and on mlx5")
+
+	out, err = execute(newDecodeCmd(), whole, "--driver", "rxe", "-")
 	require.NoError(t, err)
 	require.NotContains(t, out, "do not tell the driver")
 	flat := strings.Join(strings.Fields(out), " ")

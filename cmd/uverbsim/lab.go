@@ -54,10 +54,17 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 		Long:    e.Long,
 		Example: fmt.Sprintf("  uverbsim lab %[1]s\n  uverbsim lab %[1]s --counts\n  uverbsim lab %[1]s --svg %[1]s.svg", e.Name),
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return fl.run(cmd.OutOrStdout(), e) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if fl.opts.CountsOnly && cmd.Flags().Changed("crossing") {
+				return errors.New("--crossing is for the estimates, which --counts leaves out")
+			}
+			return fl.run(cmd.OutOrStdout(), e)
+		},
 	}
 	f := cmd.Flags()
-	f.IntVarP(&fl.opts.N, "calls", "n", lab.DefaultN, fmt.Sprintf("how many calls of each kind, 1 to %d", lab.MaxN))
+	if e.Repeats {
+		f.IntVarP(&fl.opts.N, "calls", "n", lab.DefaultN, fmt.Sprintf("how many calls of each kind, 1 to %d", lab.MaxN))
+	}
 	f.BoolVar(&fl.opts.CountsOnly, "counts", false, "measure no times: print, and draw, only what is exact")
 	f.BoolVar(&fl.json, "json", false, "print one JSON object")
 	if e.Estimates {

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,13 +17,18 @@ import (
 func TestLab(t *testing.T) {
 	for i := range lab.Experiments {
 		name := lab.Experiments[i].Name
+		args := []string{name, "--counts"}
+		if lab.Experiments[i].Repeats {
+			args = append(args, "-n", "4")
+		}
+		lab := func(more ...string) (string, error) { return execute(newLabCmd(), "", slices.Concat(args, more)...) }
 		t.Run(name, func(t *testing.T) {
-			text, err := execute(newLabCmd(), "", name, "--counts", "-n", "4")
+			text, err := lab()
 			require.NoError(t, err)
 			require.True(t, strings.HasPrefix(text, name+": What does it save "), text)
 			require.NotContains(t, text, "nanoseconds\n", "no times were asked for")
 
-			out, err := execute(newLabCmd(), "", name, "--counts", "-n", "4", "--json")
+			out, err := lab("--json")
 			require.NoError(t, err)
 			var r struct {
 				Experiment string
@@ -41,11 +47,11 @@ func TestLab(t *testing.T) {
 				}
 			}
 
-			svg, err := execute(newLabCmd(), "", name, "--counts", "-n", "4", "--svg", "-")
+			svg, err := lab("--svg", "-")
 			require.NoError(t, err)
 			wellFormed(t, svg)
 			file := filepath.Join(t.TempDir(), "plot.svg")
-			again, err := execute(newLabCmd(), "", name, "--counts", "-n", "4", "--svg", file)
+			again, err := lab("--svg", file)
 			require.NoError(t, err)
 			require.Equal(t, text, again, "counts are always the same")
 			drawn, err := os.ReadFile(file)
@@ -84,6 +90,9 @@ func TestLabRefuses(t *testing.T) {
 		{[]string{"lab", "batch", "-n", "256"}, "lab batch: 256 calls of a kind: there may be 1 to 255"},
 		{[]string{"lab", "batch", "--crossing", "-1ns"}, "lab batch: a crossing of -1ns: it cannot take less than no time"},
 		{[]string{"lab", "trim", "--crossing", "1us"}, "unknown flag: --crossing"},
+		{[]string{"lab", "batch", "--counts", "--crossing", "1us"}, "--crossing is for the estimates, which --counts leaves out"},
+		{[]string{"lab", "async", "-n", "4"}, "unknown shorthand flag: 'n' in -n"},
+		{[]string{"lab", "batch", "--svg", ""}, "--svg: an empty value"},
 		{[]string{"lab", "trim", "-n", "x"}, `invalid argument "x" for "-n, --calls" flag: strconv.ParseInt: parsing "x": invalid syntax`},
 		{[]string{"lab", "nothing"}, `unknown command "nothing" for "uverbsim lab"`},
 		{[]string{"lab", "reuse", "more"}, `unknown command "more" for "uverbsim lab reuse"`},

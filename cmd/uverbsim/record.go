@@ -89,7 +89,7 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 // readCases reads the cases of files whose names begin with one of some
 // prefixes.
 func readCases(stdin io.Reader, files, only []string) ([]*casefile.Case, error) {
-	cases, _, err := (&replayer{only: only}).read(stdin, files)
+	cases, _, err := (&replayer{only: only, anyKernel: true}).read(stdin, files)
 	if err == nil && len(cases) == 0 {
 		err = fmt.Errorf("%s: no case to play", strings.Join(files, ", "))
 	}

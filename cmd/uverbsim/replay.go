@@ -54,6 +54,7 @@ const atOnce = 32
 type replayer struct {
 	driver, kernel string
 	target         string
+	anyKernel      bool // nothing is played on the kernel that a case names
 	repeat         int
 	only           []string
 	verbose, json  bool
@@ -136,8 +137,10 @@ func kernelNames() string {
 	return strings.Join(names, ", ")
 }
 
-// read returns the cases that are to be played, and the file of each.
+// read returns the cases that are to be played, and the file of each. Files without
+// any are refused.
 func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case, from []string, err error) {
+	some := false
 	for _, file := range files {
 		in, name := stdin, "standard input"
 		if file != "-" {
@@ -148,12 +151,16 @@ func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case
 			defer f.Close()
 			in, name = f, file
 		}
-		for c, err := range casefile.Read(in, name) {
+		for c, err := range casefile.Read(&bounded{in, mostCases}, name) {
 			if err != nil {
 				return nil, nil, hinted(err)
 			}
+			some = true
 			if !r.wants(c.Name) {
 				continue
+			}
+			if err := r.modelled(c); err != nil {
+				return nil, nil, fmt.Errorf("%s:%d: %w", name, c.Line, err)
 			}
 			if r.driver != "" {
 				c.Driver = r.driver
@@ -164,7 +171,22 @@ func (r *replayer) read(stdin io.Reader, files []string) (cases []*casefile.Case
 			cases, from = append(cases, c), append(from, name)
 		}
 	}
+	if !some {
+		return nil, nil, fmt.Errorf("no case in %s", strings.Join(files, ", "))
+	}
 	return cases, from, nil
+}
+
+// modelled is an error if a case is to be played on its own kernel, and that is
+// none of the modelled ones.
+func (r *replayer) modelled(c *casefile.Case) error {
+	if r.anyKernel || r.kernel != "" || r.target != "" || c.Kernel == "" {
+		return nil
+	}
+	if _, ok := spec.KernelByRelease(c.Kernel); ok {
+		return nil
+	}
+	return fmt.Errorf("case %s is of kernel %s, which is not modelled: choose one by --kernel, %s", c.Name, c.Kernel, kernelNames())
 }
 
 func (r *replayer) wants(name string) bool {

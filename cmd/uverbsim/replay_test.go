@@ -105,6 +105,8 @@ func TestReplayUsage(t *testing.T) {
 		"no such flag":      {[]string{"replay", "--fast", bad}, "--fast"},
 		"no such driver":    {[]string{"replay", "--driver", "efa", bad}, "efa"},
 		"no such kernel":    {[]string{"replay", "--kernel", "2.4", bad}, "2.4"},
+		"no kernel":         {[]string{"replay", "--kernel", "", bad}, "--kernel: an empty value"},
+		"no prefix":         {[]string{"replay", "--only", "", bad}, "--only: an empty value"},
 		"no such command":   {[]string{"rewind"}, "rewind"},
 		"no such shorthand": {[]string{"replay", "-x", bad}, "-x"},
 	} {
@@ -115,6 +117,26 @@ func TestReplayUsage(t *testing.T) {
 			require.Contains(t, errs, c.want)
 			require.Equal(t, 1, strings.Count(errs, "\n"), errs)
 		})
+	}
+}
+
+// TestReplayOtherKernel: the answers of a kernel that is not modelled are not held
+// against another one, unless that is asked for.
+func TestReplayOtherKernel(t *testing.T) {
+	of := func(kernel string) string {
+		return file(t, "", strings.Replace(opens, `"driver"`, `"kernel":"`+kernel+`","driver"`, 1))
+	}
+	newer := of("6.8.0-45-generic")
+	for _, command := range []string{"replay", "trace", "explain"} {
+		status, out, errs := uverbsim(t, "", command, newer)
+		require.Equal(t, 2, status)
+		require.Empty(t, out)
+		require.Equal(t, "uverbsim: "+newer+":2: case a/opens is of kernel 6.8.0-45-generic, which is not modelled: "+
+			"choose one by --kernel, "+kernelNames()+"\n", errs)
+		status, _, errs = uverbsim(t, "", command, "--kernel", "6.12", newer)
+		require.Zero(t, status, errs)
+		status, _, errs = uverbsim(t, "", command, of("6.1"))
+		require.Zero(t, status, errs)
 	}
 }
 

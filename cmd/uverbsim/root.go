@@ -1,6 +1,11 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
 
 // commands makes the subcommands, in the order of the help; each has a file of
 // its own.
@@ -29,8 +34,9 @@ func newRootCmd() *cobra.Command {
 		Long: `uverbsim is a model of what the Linux kernel does when a user program calls
 RDMA_VERBS_IOCTL on /dev/infiniband/uverbsN. It answers as the kernel answers,
 and says why.`,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return refuseEmpty(cmd.Flags()) },
+		SilenceUsage:      true,
+		SilenceErrors:     true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	cobra.EnableCommandSorting = false
@@ -38,4 +44,16 @@ and says why.`,
 		root.AddCommand(command())
 	}
 	return root
+}
+
+// refuseEmpty is an error if a flag was given without anything in it, as a shell
+// does that expands a variable which is not set: it would be as if it had not
+// been given.
+func refuseEmpty(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if text := f.Value.String(); (text == "" || text == "[]") && err == nil {
+			err = fmt.Errorf("--%s: an empty value", f.Name)
+		}
+	})
+	return err
 }

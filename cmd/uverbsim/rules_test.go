@@ -77,9 +77,9 @@ func TestRulesRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"atr/duplicate"}, "there is no rule atr/duplicate: the nearest are attr/duplicate"},
+		{[]string{"atr/duplicate"}, "there is no rule atr/duplicate: the nearest is attr/duplicate"},
 		{[]string{"header", "nowhere/"}, "there is no rule nowhere/"},
-		{[]string{"--errno", "EINVALID"}, "there is no rule with the errno EINVALID: the nearest are EINVAL"},
+		{[]string{"--errno", "EINVALID"}, "there is no rule with the errno EINVALID: the nearest is EINVAL"},
 		{[]string{"--errno", "EPERM", "cq"}, "no rule of cq has the errno EPERM"},
 		{[]string{"--json", "--markdown"}, "json"},
 	} {

@@ -79,6 +79,10 @@ func (s *specifier) run(cmd *cobra.Command, args []string) error {
 		return errors.New("--format is for --tree")
 	case s.schema && len(args) > 0:
 		return fmt.Errorf("%s: --schema is the same for every object", args[0])
+	case s.schema && cmd.Flags().Changed("driver"):
+		return fmt.Errorf("--driver %s: --schema is the same for every driver", s.driver)
+	case s.schema && cmd.Flags().Changed("kernel"):
+		return fmt.Errorf("--kernel %s: --schema is the same for every kernel", s.kernel)
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	if err := s.print(out, args); err != nil {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
@@ -45,6 +47,9 @@ func TestSpecRefusals(t *testing.T) {
 		{[]string{"--tree", "--format", "png"}, "uverbsim: --format png: one of text, dot, svg"},
 		{[]string{"--json", "--tree"}, "uverbsim: --json, --tree: only one of them at a time"},
 		{[]string{"--schema", "cq"}, "uverbsim: cq: --schema is the same for every object"},
+		{[]string{"--schema", "--driver", "rxe"}, "uverbsim: --driver rxe: --schema is the same for every driver"},
+		{[]string{"--schema", "--kernel", "6.1"}, "uverbsim: --kernel 6.1: --schema is the same for every kernel"},
+		{[]string{"--diff", ""}, "uverbsim: --diff: an empty value"},
 		{[]string{"cq", "qp"}, "uverbsim: accepts at most 1 arg(s), received 2"},
 		{[]string{"--format", "svg"}, "uverbsim: --format is for --tree"},
 		{[]string{"--tree", "uvar"}, `uverbsim: no object "UVAR" on mlx5, kernel 6.12: the nearest is VAR`},
@@ -110,6 +115,38 @@ func TestSpecForms(t *testing.T) {
 	}
 	require.Contains(t, specOutput(t, "--diff", "6.1"), "- UVERBS_OBJECT_CQ.UVERBS_METHOD_CQ_CREATE.MLX5_IB_ATTR_CREATE_CQ_UAR_INDEX")
 	require.Contains(t, specOutput(t, "--syzlang", "cq.create"), "ioctl$uverbs_CQ_CREATE(fd fd_rdma, ")
+}
+
+// TestSpecExtendedRequests sends each extended command without any request: it is
+// too short for those alone of which spec says that a least length is checked.
+func TestSpecExtendedRequests(t *testing.T) {
+	for _, k := range spec.Kernels() {
+		d, err := schema.DriverByName("mlx5")
+		require.NoError(t, err)
+		doc, err := schema.Build(d, k)
+		require.NoError(t, err)
+		var whole []string
+		sent := 0
+		for _, o := range doc.Objects {
+			for _, w := range o.Writes {
+				if !w.Ex {
+					continue
+				}
+				header := make([]byte, spec.CmdHdrSize+spec.ExCmdHdrSize)
+				binary.LittleEndian.PutUint32(header, w.Command)
+				answer := decodeJSON(t, "", "--kernel", k.Name, "--write", hex.EncodeToString(header)).Answer
+				short := answer.Errno == "ENOSPC"
+				require.Equal(t, w.ReqMin > 0, short, "%s: %s", w.Name, answer.Errno)
+				require.Equal(t, !short, w.Fills, w.Name)
+				if short {
+					whole = append(whole, w.Short)
+				}
+				sent++
+			}
+		}
+		require.Equal(t, 12, sent)
+		require.Equal(t, []string{"EX_CREATE_FLOW", "EX_CREATE_RWQ_IND_TBL"}, slices.Sorted(slices.Values(whole)))
+	}
 }
 
 // TestSpecIsTheDevice compares what spec builds with the devices that run: the

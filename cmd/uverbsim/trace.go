@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"uverbsim/casefile"
 	"uverbsim/report/chrome"
@@ -40,6 +42,9 @@ Functions that the compiler inlines in the recorded kernels are left out of ftra
 and chrome, as they are in a real trace, unless --inlined is given; what happens
 inside of functions (copies, tree nodes, attributes, firmware commands) is left out
 of ftrace unless --notes is given.
+
+Events of tasks that run at the same time, in a par step or a bg step, come in the
+order in which they happened to run, which need not be the same the next time.
 
 The model has no clock. The times in chrome are the events' places in the trace, a
 microsecond for each, unless --clock real is given.`,
@@ -107,14 +112,36 @@ func formatNames() string {
 	return strings.Join(names, ", ")
 }
 
-// printer returns the printer that the flags ask for.
-func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
+// flagsOfFormats are the formats that each flag is for which is not for all.
+var flagsOfFormats = []struct {
+	flag    string
+	formats []string
+}{
+	{"notes", []string{"ftrace"}},
+	{"locks", []string{"ftrace", "svg"}},
+	{"inlined", []string{"ftrace", "chrome"}},
+	{"rows", []string{"svg"}},
+	{"clock", []string{"chrome"}},
+}
+
+// choose settles the format, and refuses flags that do nothing in it.
+func (tr *tracer) choose(flags *pflag.FlagSet) error {
 	if tr.json {
-		if tr.format != "ftrace" && tr.format != "json" {
-			return nil, fmt.Errorf("--json and --format %s: one of the two", tr.format)
+		if flags.Changed("format") && tr.format != "json" {
+			return fmt.Errorf("--json and --format %s: one of the two", tr.format)
 		}
 		tr.format = "json"
 	}
+	for _, f := range flagsOfFormats {
+		if flags.Changed(f.flag) && !slices.Contains(f.formats, tr.format) {
+			return fmt.Errorf("--%s is for --format %s, not for %s", f.flag, strings.Join(f.formats, " or "), tr.format)
+		}
+	}
+	return nil
+}
+
+// printer returns the printer that the flags ask for.
+func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
 	if tr.clock != "logical" && tr.clock != "real" {
 		return nil, fmt.Errorf("--clock %s: logical or real", tr.clock)
 	}
@@ -122,7 +149,7 @@ func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
 		return nil, fmt.Errorf("--rows %d: a number from 1 on", tr.rows)
 	}
 	var clock func() time.Duration
-	if tr.clock == "real" && tr.format == "chrome" {
+	if tr.clock == "real" {
 		clock = stopwatch()
 	}
 	for _, f := range traceFormats {
@@ -141,6 +168,9 @@ func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
 func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	k, err := tr.check()
 	if err != nil {
+		return err
+	}
+	if err := tr.choose(cmd.Flags()); err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())

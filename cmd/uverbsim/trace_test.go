@@ -119,6 +119,13 @@ func TestTraceRefuses(t *testing.T) {
 	}{
 		{"--format dot: one of ftrace, json, chrome, svg", []string{"--format", "dot"}},
 		{"--json and --format svg", []string{"--json", "--format", "svg"}},
+		{"--json and --format ftrace: one of the two", []string{"--json", "--format", "ftrace"}},
+		{"--notes is for --format ftrace, not for json", []string{"--json", "--notes"}},
+		{"--notes is for --format ftrace, not for svg", []string{"--format", "svg", "--notes"}},
+		{"--locks is for --format ftrace or svg, not for chrome", []string{"--format", "chrome", "--locks"}},
+		{"--inlined is for --format ftrace or chrome, not for json", []string{"--format", "json", "--inlined"}},
+		{"--rows is for --format svg, not for ftrace", []string{"--rows", "9"}},
+		{"--clock is for --format chrome, not for json", []string{"--json", "--clock", "real"}},
 		{"--clock wall: logical or real", []string{"--format", "chrome", "--clock", "wall"}},
 		{"--rows 0: a number from 1 on", []string{"--format", "svg", "--rows", "0"}},
 		{"--step 2: case hdr/short has the steps 0 to 1", []string{"--step", "2"}},

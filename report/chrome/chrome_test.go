@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -188,6 +189,38 @@ func TestLogicalClock(t *testing.T) {
 	for i, e := range parse(t, b.String())[1:] {
 		require.Equal(t, float64(i+1), *e.Ts)
 	}
+}
+
+// TestEventAtOnce: what is handed over as one event is written at once, and not
+// with the next.
+func TestEventAtOnce(t *testing.T) {
+	var b strings.Builder
+	w := chrome.New(&b, chrome.Options{})
+	task := trace.NewTask(1, w)
+	for _, name := range []string{"lists_mutex", "ucontext_lock"} {
+		w.Event(task, &trace.Event{Kind: trace.Lock, Name: name})
+		require.Contains(t, b.String(), name)
+	}
+}
+
+// TestTasksAtOnce: several tasks may write at once, and each event is whole.
+func TestTasksAtOnce(t *testing.T) {
+	const tasks, notes = 4, 2000
+	var b strings.Builder
+	w := chrome.New(&b, chrome.Options{})
+	var wg sync.WaitGroup
+	for id := range tasks {
+		task := trace.NewTask(id+1, w)
+		wg.Go(func() {
+			for range notes / 2 {
+				w.Event(task, &trace.Event{Kind: trace.Lock, Name: "lists_mutex"})
+				task.Note(trace.Lock, "lists_mutex", 0, 0, 0)
+			}
+		})
+	}
+	wg.Wait()
+	require.NoError(t, w.Close())
+	require.Len(t, parse(t, b.String()), tasks+tasks*notes, "and the names of the tasks")
 }
 
 type fullDisk struct{}

@@ -62,7 +62,8 @@ type Write struct {
 }
 
 // WriteCall reads a write() on a device file and its answer; c has both (see
-// watch.Call.TakeArgument and TakeAnswer).
+// watch.Call.TakeArgument and TakeAnswer). A command that no kernel has is not an
+// extended one, as uapi_get_method, drivers/infiniband/core/rdma_core.h, sees it.
 func WriteCall(c *watch.Call) *Write {
 	b := c.Data.Bytes
 	if len(b) < spec.CmdHdrSize {
@@ -74,7 +75,7 @@ func WriteCall(c *watch.Call) *Write {
 	types := BuffersOf(c.Driver, word)
 	in, out := size(types.Request), size(types.Response)
 	b = b[spec.CmdHdrSize:]
-	if word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0 && len(b) >= spec.ExCmdHdrSize {
+	if ex := word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0; ex && w.Command.Text != "" && len(b) >= spec.ExCmdHdrSize {
 		ex := StructOf("struct ib_uverbs_ex_cmd_hdr", b[:spec.ExCmdHdrSize])
 		w.Header.Fields = append(w.Header.Fields, ex.Fields...)
 		b = b[spec.ExCmdHdrSize:]

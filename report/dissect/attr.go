@@ -2,6 +2,7 @@ package dissect
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"uverbsim/interpose/watch"
@@ -49,9 +50,19 @@ func (p *pieces) attr(n int, b []byte, a *watch.Attr, names *decode.Attr) Part {
 	}
 	check{a, s, length, reserved, elem, data}.run()
 	if p.invokes && a.AttrID == spec.UVERBS_ATTR_WRITE_CMD {
-		commandFlags(data, a.Data)
+		p.commandWord(data, a.Data)
 	}
 	return out
+}
+
+// commandWord says what is wrong with the command of UVERBS_METHOD_INVOKE_WRITE,
+// which is a constant of 32 bits before it is a command word.
+func (p *pieces) commandWord(f *Field, word uint64) {
+	if word > math.MaxUint32 {
+		f.flaw(rule.ConstRange, "%#x is the most", uint32(math.MaxUint32))
+		return
+	}
+	p.d.find(f, uint32(word))
 }
 
 // attrData are the two bytes at attr_data.

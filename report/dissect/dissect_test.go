@@ -202,6 +202,73 @@ func TestWriteAtSight(t *testing.T) {
 	}
 }
 
+// TestHoles: where a device lacks a command, the kernel's table has one that is not
+// extended and has no sizes (uapi_finalize), and a number behind the table's end is
+// refused before any length is looked at (uapi_get_method).
+func TestHoles(t *testing.T) {
+	const (
+		ex     = spec.IB_USER_VERBS_CMD_FLAG_EXTENDED
+		lacks  = "write/not-supported"
+		beyond = "write/command-range"
+	)
+	for name, tt := range map[string]struct {
+		dev  dissect.Device
+		b    []byte
+		want []string
+	}{
+		"no extended command, words of 4 bytes": {mlx5, command(ex|spec.IB_USER_VERBS_CMD_ALLOC_PD, 4, 3, 0), []string{lacks}},
+		"no extended command, words of 8 bytes": {mlx5, command(ex|spec.IB_USER_VERBS_CMD_ALLOC_PD, 1, 1, bufferAt, 1<<32, 0), []string{lacks, "write/words"}},
+		"a command that the driver lacks":       {rxe, command(spec.IB_USER_VERBS_CMD_OPEN_XRCD, 2, 0), []string{lacks}},
+		"and of other words":                    {rxe, command(spec.IB_USER_VERBS_CMD_OPEN_XRCD, 3, 0), []string{lacks, "write/words"}},
+		"an extended one that the driver lacks": {rxe, command(ex|spec.IB_USER_VERBS_EX_CMD_MODIFY_CQ, 1, 0, 0, 1<<32, 0), []string{beyond}},
+		"that mlx5 has":                         {mlx5, command(ex|spec.IB_USER_VERBS_EX_CMD_MODIFY_CQ, 1, 0, 0, 1<<32, 0), []string{"write/ex-reserved"}},
+		"behind rxe's last extended one":        {rxe, command(ex|spec.IB_USER_VERBS_EX_CMD_DESTROY_FLOW, 9, 9, 0, 1<<32, 0), []string{beyond}},
+		"behind the last":                       {mlx5, command(0xff, 9, 9), []string{beyond}},
+		"other flags":                           {mlx5, command(ex|1<<30|spec.IB_USER_VERBS_EX_CMD_DESTROY_WQ, 9, 9), []string{"write/command-flags"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, tt.want, rules(dissect.Of(shown(t, request.Write, tt.b, nil), tt.dev)))
+		})
+	}
+}
+
+// TestInvokedCommand: the command of INVOKE_WRITE is a constant of 32 bits
+// (uverbs_get_const) before it is a command word (uapi_get_method).
+func TestInvokedCommand(t *testing.T) {
+	h := spec.IoctlHdr{ObjectID: spec.UVERBS_OBJECT_DEVICE, MethodID: spec.UVERBS_METHOD_INVOKE_WRITE, DriverID: spec.RDMA_DRIVER_MLX5}
+	for word, want := range map[uint64][]string{
+		spec.IB_USER_VERBS_CMD_ALLOC_PD:         {},
+		1<<8 | spec.IB_USER_VERBS_CMD_ALLOC_PD:  {"write/command-flags"},
+		1<<32 | spec.IB_USER_VERBS_CMD_ALLOC_PD: {"const/range"},
+		1<<63 | 1<<8:                            {"const/range"},
+		0xffffffff:                              {"write/command-flags"},
+		0xff:                                    {"write/command-range"},
+		spec.IB_USER_VERBS_CMD_FLAG_EXTENDED | spec.IB_USER_VERBS_CMD_ALLOC_PD: {"write/not-supported"},
+	} {
+		d := dissect.Of(ioctl(t, h, nil, spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_WRITE_CMD, Len: 8, Data: word}), mlx5)
+		require.Equal(t, want, rules(d), "%#x", word)
+	}
+}
+
+// TestTooManyAttributes: of a header that says more attributes than a request can
+// have, those are told that the dump has, and how many they are.
+func TestTooManyAttributes(t *testing.T) {
+	h := spec.IoctlHdr{ObjectID: spec.UVERBS_OBJECT_CQ, MethodID: spec.UVERBS_METHOD_CQ_CREATE, DriverID: spec.RDMA_DRIVER_MLX5}
+	for attrs, want := range map[int]string{
+		0:   "a request has 254 attributes at most, and the header says 65535: the dump has 0",
+		254: "a request has 254 attributes at most, and the header says 65535: the dump has 254",
+		300: "a request has 254 attributes at most, and the header says 65535: the dump has 300, of which the first 254 are shown",
+	} {
+		r := ioctl(t, h, nil, make([]spec.IoctlAttr, attrs)...)
+		binary.LittleEndian.PutUint16(r.Bytes[6:], 65535)
+		r = shown(t, request.Ioctl, r.Bytes, nil)
+		d := dissect.Of(r, mlx5)
+		require.Len(t, d.Parts, 1+min(attrs, 254))
+		require.Equal(t, want, d.Flaws[len(d.Flaws)-1].Text)
+		require.Contains(t, rules(d), "header/length")
+	}
+}
+
 // TestNamed: the objects that requests name, by ioctl and by write().
 func TestNamed(t *testing.T) {
 	h := spec.IoctlHdr{ObjectID: spec.UVERBS_OBJECT_QP, MethodID: spec.UVERBS_METHOD_QP_CREATE, DriverID: spec.RDMA_DRIVER_MLX5}

@@ -36,7 +36,9 @@ func (d *Dump) ioctl(r *request.Request) {
 		d.Parts = append(d.Parts, p.attr(n, b, &shown.Attrs[n], &names.Attrs[n]))
 	}
 	switch {
-	case len(b) < d.Len && d.Len <= copyuser.PageSize:
+	case d.Len > copyuser.PageSize:
+		d.tooMany(min(int(hdr.NumAttrs), (len(b)-spec.IoctlHdrSize)/spec.IoctlAttrSize), len(shown.Attrs), hdr.NumAttrs)
+	case len(b) < d.Len:
 		d.flaw(nil, "the dump ends before the request does: it has %d of %d bytes, and %d of %d attributes", len(b), d.Len, len(shown.Attrs), hdr.NumAttrs)
 	case len(b) > d.Len && !r.Addressed:
 		d.flaw(nil, "the dump has %d bytes more than the header says", len(b)-d.Len)
@@ -44,6 +46,16 @@ func (d *Dump) ioctl(r *request.Request) {
 	if method != nil && len(shown.Attrs) == int(hdr.NumAttrs) {
 		d.missing(method, p.sent)
 	}
+}
+
+// tooMany says of a header with more attributes than a request can have how many
+// the dump has, and how many of them are told.
+func (d *Dump) tooMany(has, told int, says uint16) {
+	text := fmt.Sprintf("a request has %d attributes at most, and the header says %d: the dump has %d", watch.MaxAttrs, says, has)
+	if has > told {
+		text += fmt.Sprintf(", of which the first %d are shown", told)
+	}
+	d.flaw(nil, "%s", text)
 }
 
 // header has the header's fields as they are.

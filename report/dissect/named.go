@@ -27,6 +27,10 @@ func (d *Dump) named(v *decode.Value) {
 	}
 	for i := range v.Fields {
 		f := &v.Fields[i]
+		if f.Name == "comp_channel" && int64(f.Value.Num) >= 0 { // less than 0 is none
+			d.Objects = append(d.Objects, Object{f.Value.Num, true, spec.UVERBS_OBJECT_COMP_CHANNEL, f.Name, -1})
+			continue
+		}
 		typ, ok := handles[f.Name]
 		if !ok || f.Value.Kind != decode.Number {
 			continue

@@ -41,29 +41,32 @@ func (d *Dump) write(r *request.Request) {
 		return
 	}
 	word := binary.LittleEndian.Uint32(b)
-	ex := word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0
 	name := decode.Command(word)
 	d.Method = name.Text
 	command := h.field(b, 0, 4, "command", decode.Hex)
 	command.Says = name.Text
 	in := h.field(b, 4, 2, "in_words", decode.Number)
 	out := h.field(b, 6, 2, "out_words", decode.Number)
-	w := d.find(command, word, ex)
-	unit := cmdWord
-	if ex {
-		unit = exCmdWord
+	c := d.find(command, word)
+	if c.declared != nil {
+		d.Object = d.objectName(c.declared.Object)
 	}
-	in.Says, out.Says = fmt.Sprintf("%d bytes", unit*int(in.Value.Num)), fmt.Sprintf("%d bytes", unit*int(out.Value.Num))
-	if ex {
-		d.exHeader(&h, b, count, in, out)
-	} else {
-		d.words(in, out, count, w)
+	var ex exFields
+	if c.meantExtended() {
+		ex = exHeader(&h, b)
+	}
+	switch {
+	case c.method == nil: // nothing else is looked at
+	case c.method.IsEx:
+		d.exWords(in, out, ex, count)
+	default:
+		d.words(in, out, count, &c)
 	}
 	d.Parts = append(d.Parts, h)
 	if len(b) < count {
 		d.flaw(nil, "the dump ends before the request does: it has %d of %d bytes%s", len(b), count, allOf(r))
 	}
-	d.parts(b, count-len(b), ex, w)
+	d.parts(b, count-len(b), &c)
 }
 
 // allOf says how a call that strace cut can be shown whole.
@@ -74,35 +77,19 @@ func allOf(r *request.Request) string {
 	return fmt.Sprintf(", strace -s %d shows all of them", r.Count)
 }
 
-// commandFlags says whether a command word has no bits but those that it may have.
-func commandFlags(f *Field, word uint64) bool {
-	rest := word &^ (0xff | spec.IB_USER_VERBS_CMD_FLAG_EXTENDED)
-	if rest != 0 {
-		f.flaw(rule.WriteCommandFlags, "%#x", rest)
-	}
-	return rest == 0
-}
-
-// find finds the command.
-func (d *Dump) find(f *Field, word uint32, ex bool) *spec.Write {
-	if !commandFlags(f, uint64(word)) {
-		return nil
-	}
-	w := spec.FindWrite(d.defs, uint8(word), ex)
-	if w == nil {
-		f.flaw(nil, "Linux %s has no such command: EOPNOTSUPP, or EINVAL", d.Device.Kernel.Name)
-		return nil
-	}
-	d.Object = d.objectName(w.Object)
-	return w
-}
-
-// words checks the lengths of a command that is not extended: verify_hdr.
-func (d *Dump) words(in, out *Field, count int, w *spec.Write) {
+// words checks the lengths of a command that is not extended, or of a hole:
+// verify_hdr.
+func (d *Dump) words(in, out *Field, count int, c *found) {
+	in.Says, out.Says = bytesOf(cmdWord*int(in.Value.Num)), bytesOf(cmdWord*int(out.Value.Num))
 	if int(in.Value.Num)*cmdWord != count {
-		in.flaw(rule.WriteWords, "%s are written", bytesOf(count))
+		text := bytesOf(count) + " are written"
+		if c.meantExtended() {
+			text += "; a command that the device lacks is not an extended one"
+		}
+		in.flaw(rule.WriteWords, "%s", text)
 	}
-	if w == nil {
+	w := c.declared
+	if c.hole() || w == nil {
 		return
 	}
 	// Old libraries write 16 bytes of DESTROY_CQ's 24.
@@ -114,38 +101,48 @@ func (d *Dump) words(in, out *Field, count int, w *spec.Write) {
 	}
 }
 
-// exHeader reads the second header of an extended command and checks the
-// lengths: verify_hdr. How long the core's part is, the handlers check.
-func (d *Dump) exHeader(h *Part, b []byte, count int, in, out *Field) {
+// exFields are those of a struct ib_uverbs_ex_cmd_hdr, nil as far as they are not
+// shown.
+type exFields struct{ response, in, out, reserved *Field }
+
+// exHeader reads the second header of an extended command.
+func exHeader(h *Part, b []byte) exFields {
+	h.Title += ", struct ib_uverbs_ex_cmd_hdr"
+	return exFields{
+		response: h.field(b, 8, 8, "response", decode.Hex),
+		in:       h.field(b, 16, 2, "provider_in_words", decode.Number),
+		out:      h.field(b, 18, 2, "provider_out_words", decode.Number),
+		reserved: h.field(b, 20, 4, "cmd_hdr_reserved", decode.Hex),
+	}
+}
+
+// exWords checks the lengths of an extended command: verify_hdr. It may leave out
+// as much of the core's part as it likes.
+func (d *Dump) exWords(in, out *Field, ex exFields, count int) {
+	in.Says, out.Says = bytesOf(exCmdWord*int(in.Value.Num)), bytesOf(exCmdWord*int(out.Value.Num))
 	if count < spec.CmdHdrSize+spec.ExCmdHdrSize {
 		d.flaw(rule.WriteExTooShort, "%s", bytesOf(count))
 	}
-	h.Title += ", struct ib_uverbs_ex_cmd_hdr"
-	response := h.field(b, 8, 8, "response", decode.Hex)
-	driverIn := h.field(b, 16, 2, "provider_in_words", decode.Number)
-	driverOut := h.field(b, 18, 2, "provider_out_words", decode.Number)
-	reserved := h.field(b, 20, 4, "cmd_hdr_reserved", decode.Hex)
-	if !reserved.whole() {
+	if !ex.reserved.whole() {
 		return
 	}
-	driverIn.Says = fmt.Sprintf("%d bytes", exCmdWord*driverIn.Value.Num)
-	driverOut.Says = fmt.Sprintf("%d bytes", exCmdWord*driverOut.Value.Num)
-	room := (out.Value.Num + driverOut.Value.Num) * exCmdWord
+	ex.in.Says, ex.out.Says = bytesOf(exCmdWord*int(ex.in.Value.Num)), bytesOf(exCmdWord*int(ex.out.Value.Num))
+	room := (out.Value.Num + ex.out.Value.Num) * exCmdWord
 	body := count - spec.CmdHdrSize - spec.ExCmdHdrSize
-	if words := in.Value.Num + driverIn.Value.Num; int(words)*exCmdWord != body {
+	if words := in.Value.Num + ex.in.Value.Num; int(words)*exCmdWord != body {
 		in.flaw(rule.WriteExWords, "8 * (%d + %d) is %d, and %d bytes are written behind the headers",
-			in.Value.Num, driverIn.Value.Num, words*exCmdWord, body)
+			in.Value.Num, ex.in.Value.Num, words*exCmdWord, body)
 	}
-	if reserved.Value.Num != 0 {
-		reserved.flaw(rule.WriteExReserved, "")
+	if ex.reserved.Value.Num != 0 {
+		ex.reserved.flaw(rule.WriteExReserved, "")
 	}
 	switch {
-	case response.Value.Num == 0 && room != 0:
-		response.flaw(rule.WriteExNoResponse, "%d bytes", room)
-	case response.Value.Num != 0 && room == 0:
+	case ex.response.Value.Num == 0 && room != 0:
+		ex.response.flaw(rule.WriteExNoResponse, "%d bytes", room)
+	case ex.response.Value.Num != 0 && room == 0:
 		out.flaw(rule.WriteExNoOutWords, "")
-	case response.Value.Num != 0:
-		d.response(response, room)
+	case ex.response.Value.Num != 0:
+		d.response(ex.response, room)
 	}
 }
 
@@ -158,9 +155,9 @@ func (d *Dump) response(f *Field, room uint64) {
 }
 
 // parts takes what follows the header to pieces; so many bytes more are not shown.
-func (d *Dump) parts(b []byte, unseen int, ex bool, w *spec.Write) {
-	c := &watch.Call{Name: "write", Driver: d.Device.Driver, Data: &watch.Data{Bytes: b}, Err: rule.WriteWords}
-	names := decode.WriteCall(c)
+func (d *Dump) parts(b []byte, unseen int, c *found) {
+	call := &watch.Call{Name: "write", Driver: d.Device.Driver, Data: &watch.Data{Bytes: b}, Err: rule.WriteWords}
+	names := decode.WriteCall(call)
 	if !names.Readable {
 		return
 	}
@@ -180,7 +177,7 @@ func (d *Dump) parts(b []byte, unseen int, ex bool, w *spec.Write) {
 		d.Parts = append(d.Parts, p)
 	}
 	d.named(names.Request)
-	if w == nil || ex || !w.HasResp || names.Request == nil || names.Request.Kind != decode.Struct {
+	if c.method == nil || !c.method.HasResp || names.Request == nil || names.Request.Kind != decode.Struct {
 		return
 	}
 	parts := d.Parts[1:]

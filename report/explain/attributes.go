@@ -2,6 +2,7 @@ package explain
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -118,9 +119,13 @@ func attrText(d *decode.Attr) string {
 	case d.New:
 		return "new"
 	case d.Pointer:
-		return strconv.Itoa(d.Len) + " bytes at 0x" + strconv.FormatUint(d.Addr, 16)
+		return pointsTo(d.Len, d.Addr)
 	}
 	return ""
+}
+
+func pointsTo(length int, addr uint64) string {
+	return strconv.Itoa(length) + " bytes at 0x" + strconv.FormatUint(addr, 16)
 }
 
 // takes says what a method takes in an attribute.
@@ -213,34 +218,59 @@ const (
 // condition speak of which held, or else those among the values.
 func blame(list []Member, decided *item, of *Refusal) {
 	found := false
-	mark := func(name, part string) {
-		for i := range list {
-			if m := &list[i]; m.Name == name && (part == "" || part == m.Part) {
-				m.Decided, found = true, true
-			}
+	mark := func(name, part, cond string) {
+		for _, m := range meant(list, name, part, cond, of.Values) {
+			m.Decided, found = true, true
 		}
 	}
 	if of.Decided.Of != "" {
-		mark(of.Decided.Of, "")
+		mark(of.Decided.Of, "", "")
 		return
 	}
 	if !handles[of.Decided.Rule] {
 		for _, part := range guilty(decided) {
 			for _, name := range namesIn(part) {
 				if j := strings.LastIndex(name, "."); j >= 0 {
-					mark(memberOf(name[:j], strings.TrimSuffix(name[j+1:], "_")))
+					member, of := memberOf(name[:j], strings.TrimSuffix(name[j+1:], "_"))
+					mark(member, of, part)
 				}
 			}
 		}
 	}
 	if !found {
 		for _, v := range of.Values {
-			mark(v.Name, "")
+			mark(v.Name, "", "")
 			if v.Name == "new_state" {
-				mark("qp_state", "")
+				mark("qp_state", "", "")
 			}
 		}
 	}
+}
+
+// meant are the members of that name in a part of the request. Where structs within
+// it have several, they are those with the value that is told, and for a condition
+// that refuses other values than 0 those with others.
+func meant(list []Member, name, part, cond string, values []Value) (out []*Member) {
+	for i := range list {
+		m := &list[i]
+		if m.Name == name && (part == "" || part == m.Part || part == notDriver && m.Part != partDriver) {
+			out = append(out, m)
+		}
+	}
+	only := func(fits func(*Member) bool) {
+		if some := slices.DeleteFunc(slices.Clone(out), func(m *Member) bool { return !fits(m) }); len(some) > 0 {
+			out = some
+		}
+	}
+	if len(out) > 1 {
+		if i := slices.IndexFunc(values, func(v Value) bool { return v.Name == name }); i >= 0 {
+			only(func(m *Member) bool { return m.Value == values[i].Value })
+		}
+	}
+	if len(out) > 1 && strings.HasSuffix(cond, "!= 0") {
+		only(func(m *Member) bool { return strings.Trim(m.Value, "0x") != "" })
+	}
+	return out
 }
 
 // guilty are the parts of the deciding condition that held; all of them if none is
@@ -258,6 +288,9 @@ func guilty(it *item) (out []string) {
 	return out
 }
 
+// notDriver stands for any part of a request but the driver's.
+const notDriver = "not the driver's"
+
 // memberOf finds out which part of a request a name of a condition speaks of, and
 // what the member is called there. An "h" is the header of a write() command.
 func memberOf(base, member string) (name, part string) {
@@ -268,6 +301,8 @@ func memberOf(base, member string) (name, part string) {
 		return member, partHeader
 	case base == "ucmd":
 		return member, partDriver
+	case base == "attr" || base == "cmd":
+		return member, notDriver
 	}
 	return member, ""
 }

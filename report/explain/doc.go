@@ -18,5 +18,8 @@
 // Values are looked up by the names that a condition has: members of the request's
 // structs and attributes by the names of the user ABI, limits and capabilities of
 // the device, and what the function itself computed from these. A condition may
-// speak of more than can be looked up, such as the state of an object.
+// speak of more than can be looked up, such as the state of an object. Where it asks
+// for a table of a driver, or for a number that a driver has made, tables by the ids
+// of rules say what it is about: speaksOf has the members, special has functions, and
+// wholeConditions the test as the kernel writes it.
 package explain

@@ -17,9 +17,16 @@ type Visit struct {
 	User int
 	// Known says that the method has that attribute.
 	Known bool
+	// Fault is the last copy from or to the user's memory in it, not in its Children,
+	// that did not come to its end; nil if there was none.
+	Fault *Copy
 
 	parent *Visit
 }
+
+// Copy is one from or to the user's memory: at which address, of how many bytes, and
+// how many of them were copied.
+type Copy struct{ Addr, Size, Done uint64 }
 
 // Recorder is a sink that keeps, for each task that it is told of, the functions
 // that were entered.
@@ -53,7 +60,9 @@ func (r *Recorder) End(t *trace.Task) *Visit {
 
 // Event implements trace.Sink.
 func (r *Recorder) Event(t *trace.Task, e *trace.Event) {
-	if e.Kind != trace.Enter && e.Kind != trace.Leave && e.Kind != trace.Attr {
+	switch e.Kind {
+	case trace.Enter, trace.Leave, trace.Attr, trace.CopyIn, trace.CopyOut, trace.Clear:
+	default:
 		return
 	}
 	r.mu.Lock()
@@ -73,5 +82,9 @@ func (r *Recorder) Event(t *trace.Task, e *trace.Event) {
 		}
 	case trace.Attr:
 		at.User, at.Known = int(e.C), e.Name != "unknown"
+	default:
+		if e.C < e.B {
+			at.Fault = &Copy{e.A, e.B, e.C}
+		}
 	}
 }

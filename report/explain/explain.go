@@ -97,7 +97,7 @@ func Explain(c *Call) *Refusal {
 	items := find(r, roots[c.Name], c.Trace)
 	decided := decide(r, items, refused)
 	out := &Refusal{Decided: checkOf(r, refused, decided)}
-	out.Values, out.holds = values(r, refused, decided, items)
+	out.Values, out.holds = values(r, refused, decided)
 	if vs := objectValues(r, refused, decided); vs != nil {
 		out.Values = vs
 	}

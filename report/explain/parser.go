@@ -15,7 +15,7 @@ var names = map[string]func(r *request) value{
 	"hdr.reserved2":        header(func(h *spec.IoctlHdr) uint64 { return uint64(h.Reserved2) }),
 	"hdr.driver_id":        header(func(h *spec.IoctlHdr) uint64 { return uint64(h.DriverID) }),
 	"api.driver_id":        func(r *request) value { return num(uint64(r.call.Driver)) },
-	"cmd":                  func(r *request) value { return r.systemCommand() },
+	"cmd":                  func(r *request) value { return num(uint64(r.call.Cmd)) },
 	"m.is_ex":              func(r *request) value { return r.extended() },
 	"m.has_resp":           func(r *request) value { return r.hasResponse() },
 	"m.destroy_bkey":       func(r *request) value { return r.destroyBkey() },
@@ -49,15 +49,6 @@ func command(f func(*spec.Write) uint64) func(*request) value {
 		}
 		return num(f(r.command))
 	}
-}
-
-// systemCommand is the cmd of an ioctl whose argument was not looked at. Behind that
-// functions call the request's struct so.
-func (r *request) systemCommand() value {
-	if r.call.Name != "ioctl" || r.call.Ioctl != nil && r.call.Ioctl.Readable {
-		return value{}
-	}
-	return num(uint64(r.call.Cmd))
 }
 
 // member4 is a member of the headers of a write() command.

@@ -192,6 +192,9 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 	if name, ok := strings.CutPrefix(name, ofAttribute); ok {
 		return r.attribute(name)
 	}
+	if name == "cmd" && (strings.Contains(function, "methods.") || strings.Contains(function, "drivers/")) {
+		return value{}, nil // the request's struct, and not the system call's argument
+	}
 	if v := r.parserName(user, attr, name); v.kind != unknown {
 		return v, nil
 	}

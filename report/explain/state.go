@@ -60,6 +60,7 @@ var states = []struct{ cond, rule, text string }{
 	{"devx_uid", "", "whether the context was made with DEVX"},
 	{"is_rdma", "", "the object"},
 	{"", "write/response-fault", "whether the user's memory can be read"},
+	{"", "cmd-", "the members of the request"},
 	{"", "stub/", "the driver, which has no device behind it"},
 }
 

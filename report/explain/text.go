@@ -81,21 +81,44 @@ func (p *Printer) line(format string, args ...any) {
 	p.b.WriteString(strings.TrimRight(s, " ") + "\n")
 }
 
-// wrap writes words in lines: the first begins with first, the others with rest.
-func (p *Printer) wrap(first, rest, s string) {
+// wrap writes a text in lines: the first begins with first, the others with rest.
+func (p *Printer) wrap(first, rest, s string) { p.list(first, rest, strings.Fields(s)) }
+
+// list writes things in lines, each of them whole.
+func (p *Printer) list(first, rest string, things []string) {
 	line, begun := first, false
-	for _, w := range strings.Fields(s) {
+	for _, w := range things {
 		if begun && len(line)+1+len(w) > width {
 			p.line("%s", line)
 			line, begun = rest, false
 		}
 		if begun {
 			line += " "
+		} else if len(line) > len(rest) && len(line)+len(w) > width && breakAt(w, width-len(line)) == 0 {
+			p.line("%s", line) // it has room in a line of its own
+			line = rest
+		}
+		for {
+			i := breakAt(w, width-len(line))
+			if i == 0 {
+				break
+			}
+			p.line("%s", line+w[:i])
+			line, w = rest, w[i:]
 		}
 		line += w
 		begun = true
 	}
 	p.line("%s", line)
+}
+
+// breakAt is where flags that do not fit into a room are broken, behind a "|"; 0 if
+// they fit or cannot be broken.
+func breakAt(w string, room int) int {
+	if len(w) <= room {
+		return 0
+	}
+	return strings.LastIndex(w[:max(room, 0)], "|") + 1
 }
 
 // field writes one of the parts of an explanation: its name, and its lines.
@@ -343,7 +366,10 @@ func (p *Printer) members(list []Member) {
 	var line []string
 	flush := func() {
 		if line != nil {
-			p.wrap(fmt.Sprintf("  %-11s ", part), strings.Repeat(" ", 14), strings.Join(line, ", "))
+			for i := range line[:len(line)-1] {
+				line[i] += ","
+			}
+			p.list(fmt.Sprintf("  %-11s ", part), strings.Repeat(" ", 14), line)
 		}
 		line = nil
 	}

@@ -77,6 +77,10 @@ func TestLinesEnd(t *testing.T) {
 	c := refused()
 	r := c.Steps[1].Refusals[0]
 	r.Decided.Why = strings.Repeat("a long word ", 40)
+	r.Attributes = append(r.Attributes, Attribute{Index: 2, ID: 9, Name: "UVERBS_ATTR_X", State: Consumed,
+		Takes: strings.Repeat("bytes ", 40), Value: strings.Repeat("value ", 20)})
+	c.Steps[1].Does = strings.Repeat("does ", 40)
+	c.Steps[1].NoRule = strings.Repeat("error ", 40)
 	for range 30 {
 		r.Passed = append(r.Passed, Check{Rule: "x/" + strings.Repeat("y", 20), Func: "h", user: -1})
 	}
@@ -96,4 +100,72 @@ func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 func TestErrorsOfTheWriter(t *testing.T) {
 	require.ErrorIs(t, Text(fullDisk{}, refused()), errFull)
 	require.ErrorIs(t, JSON(fullDisk{}, refused()), errFull)
+}
+
+// TestLegendOnce: the marks are explained once, behind all cases, if they were used.
+func TestLegendOnce(t *testing.T) {
+	marked := refused()
+	marked.Steps[1].Refusals[0].Members = []Member{{Name: "cqe", Value: "0", Part: "request", Decided: true}}
+	var b strings.Builder
+	p := NewPrinter(&b, false)
+	require.NoError(t, p.Case(refused()))
+	require.NoError(t, p.Case(marked))
+	require.NotContains(t, b.String(), "branch of which")
+	require.NoError(t, p.End())
+	require.Equal(t, 1, strings.Count(b.String(), "?  the check lies in a branch"))
+	require.Equal(t, 1, strings.Count(b.String(), "<- the call was refused"))
+	require.Contains(t, b.String(), "cqe = 0 <-\n")
+}
+
+// TestBrief: what refused a call and what would be accepted, and only calls that were
+// refused.
+func TestBrief(t *testing.T) {
+	var b strings.Builder
+	p := NewPrinter(&b, true)
+	require.NoError(t, p.Case(refused()))
+	require.NoError(t, p.End())
+	require.Equal(t, `case cq/x (rxe, Linux 6.12)
+
+step 1: ioctl f UVERBS_METHOD_CQ_CREATE: EINVAL
+  not as recorded: errno: want EIO, got EINVAL
+  refused by  cq/x, EINVAL in f (drivers/infiniband/core/x.c)
+              It is wrong.
+  values      cqe = 0
+  accepted    Ask for one.
+`, b.String())
+}
+
+// TestQuestion: a call by which a library asks something is told in one line.
+func TestQuestion(t *testing.T) {
+	c := refused()
+	c.Steps[1].Differences = nil
+	c.Steps[1].Refusals[0].Question = "a question"
+	var b strings.Builder
+	require.NoError(t, Text(&b, c))
+	require.Equal(t, "case cq/x (rxe, Linux 6.12)\nstep 0: open f: done\n"+
+		"step 1: ioctl f UVERBS_METHOD_CQ_CREATE: EINVAL: a question\n", b.String())
+}
+
+// TestWhose: checks of memory are told with the member that has its address.
+func TestWhose(t *testing.T) {
+	c := refused()
+	c.Steps[1].Refusals[0].Next = []Check{
+		{Rule: "pin/x", Func: "pin", Of: "buf_addr", user: -1}, {Rule: "pin/x", Func: "pin", Of: "db_addr", user: -1},
+	}
+	var b strings.Builder
+	require.NoError(t, Text(&b, c))
+	require.Contains(t, b.String(), "    pin, buf_addr, db_addr: pin/x\n")
+}
+
+// TestFlagsAreBroken: flags that are wider than a line go on in the next.
+func TestFlagsAreBroken(t *testing.T) {
+	c := refused()
+	flags := strings.TrimSuffix(strings.Repeat("IB_UVERBS_ACCESS_LOCAL_WRITE|", 12), "|")
+	c.Steps[1].Refusals[0].Values = []Value{{Name: "access", Value: flags}}
+	var b strings.Builder
+	require.NoError(t, Text(&b, c))
+	for line := range strings.Lines(b.String()) {
+		require.LessOrEqual(t, len(line), width+1, line)
+	}
+	require.Contains(t, strings.Join(strings.Fields(b.String()), ""), flags, "nothing is lost")
 }

@@ -15,7 +15,7 @@ import (
 
 // values are the numbers that the deciding check speaks of, and what its
 // condition comes to.
-func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Value, holds value) {
+func values(r *request, refused *rule.Rule, it *item) (out []Value, holds value) {
 	add := func(vs ...Value) {
 		for _, v := range vs {
 			known := false
@@ -31,7 +31,7 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 	if own != nil {
 		add(own(r, it)...)
 	}
-	for _, v := range r.speaks(refused.ID) {
+	for _, v := range append(r.faulted(refused), r.speaks(refused.ID)...) {
 		r.blamed[v.Name] = true
 		add(v)
 	}
@@ -45,12 +45,14 @@ func values(r *request, refused *rule.Rule, it *item, items []*item) (out []Valu
 		if it.user >= 0 && strings.Contains(it.check.cond, "is_cleared(") {
 			add(r.tails(it)...)
 		}
+		var named []Value
 		if !contradicts && len(out) == 0 {
-			add(r.ofCondition(it)...)
+			named = r.ofCondition(it)
 		}
 		if it.attr != "" && !told {
 			add(r.attrValue(it.attr)...)
 		}
+		add(named...)
 	}
 	pins := pins(refused.ID)
 	if it != nil && len(out) == 0 && pins {
@@ -100,7 +102,7 @@ func (r *request) ofCondition(it *item) (out []Value) {
 			out = append(out, r.part(part.name)...)
 		}
 	}
-	for _, name := range namesIn(cond) {
+	for _, name := range namesIn(held(it)) {
 		vs := r.named(it, name)
 		if vs == nil {
 			vs = r.behind(it, name, 0)
@@ -122,6 +124,25 @@ func (r *request) ofCondition(it *item) (out []Value) {
 		}
 	}
 	return out
+}
+
+// held is the part of a condition that decided, where it has several and it can be
+// told of each whether it held; otherwise all of it.
+func held(it *item) string {
+	var hold []string
+	for _, part := range parts(it.check.cond) {
+		v := it.env.eval(part)
+		if v.kind != truth {
+			return it.check.cond
+		}
+		if v.truth {
+			hold = append(hold, part)
+		}
+	}
+	if len(hold) == 0 {
+		return it.check.cond
+	}
+	return strings.Join(hold, " || ")
 }
 
 // implied are the values that follow from it that a condition held: of what it

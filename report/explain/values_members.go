@@ -7,7 +7,7 @@ import (
 	"uverbsim/spec"
 )
 
-// members of the request, attributes and limits that rules speak of, where the
+// speaksOf are the members of the request, attributes and limits that rules are on, where the
 // condition has no names for them: it asks for a table of the driver, or for a
 // number that the driver has made of them. What a call does not have is left out.
 // A text with a colon is a value that the rule itself tells of.
@@ -47,12 +47,14 @@ var speaksOf = map[string][]string{
 	"mlx5-srq/type":                        {"UVERBS_ATTR_CREATE_SRQ_TYPE", "srq_type"},
 	"mlx5-ts/mismatch":                     {"UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE", "UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE", "send_cq_handle", "recv_cq_handle"},
 	"mlx5-uar/no-write-combining":          {"MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE"},
+	"query-gid-table/empty":                {"UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES", "UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE"},
 	"qp/mcast-attached":                    {"UVERBS_ATTR_DESTROY_QP_HANDLE", "qp_handle"},
 	"rxe/post-send-state":                  {"qp_handle"},
 	"rxe/qp-access":                        {"qp_access_flags"},
 	"rxe/srq-limit":                        {"srq_limit"},
 	"rxe/srq-limit-max":                    {"srq_limit", "max_srq_wr"},
 	"rxe/srq-type":                         {"UVERBS_ATTR_CREATE_SRQ_TYPE", "srq_type"},
+	"cmd-qp/type":                          {"qp_type"},
 	"cmd-qp/xrcd":                          {"pd_handle"},
 	"cmd/request-fault":                    {"CORE_IN"},
 	"gid/empty":                            {"UVERBS_ATTR_QUERY_GID_ENTRY_PORT", "UVERBS_ATTR_QUERY_GID_ENTRY_GID_INDEX", "port_num", "sgid_index"},
@@ -64,17 +66,17 @@ var speaksOf = map[string][]string{
 	"mlx5-cq/padding":                      {"flags", "cqe_size", "cqe_128_always"},
 	"mlx5-bfreg/index":                     {"MLX5_IB_ATTR_DEVX_QUERY_UAR_USER_IDX", "bfreg_index"},
 	"mlx5-devx/async-not-query":            {"opcode", "CMD_IN"},
-	"mlx5-devx/async-object":               {"opcode", "CMD_IN"},
+	"mlx5-devx/async-object":               {"MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE", "opcode", "CMD_IN"},
 	"mlx5-devx/async-tunnel":               {"vhca_tunnel_id", "CMD_IN"},
 	"mlx5-devx/create-tunnel":              {"vhca_tunnel_id", "CMD_IN"},
-	"mlx5-devx/modify-object":              {"opcode", "CMD_IN"},
+	"mlx5-devx/modify-object":              {"MLX5_IB_ATTR_DEVX_OBJ_MODIFY_HANDLE", "opcode", "CMD_IN"},
 	"mlx5-devx/modify-tunnel":              {"vhca_tunnel_id", "CMD_IN"},
 	"mlx5-devx/no-uid":                     {"opcode", noDevx},
 	"mlx5-devx/not-create":                 {"opcode", "CMD_IN"},
 	"mlx5-devx/not-general":                {"opcode", "CMD_IN"},
 	"mlx5-devx/not-modify":                 {"opcode", "CMD_IN"},
 	"mlx5-devx/not-query":                  {"opcode", "CMD_IN"},
-	"mlx5-devx/query-object":               {"opcode", "CMD_IN"},
+	"mlx5-devx/query-object":               {"MLX5_IB_ATTR_DEVX_OBJ_QUERY_HANDLE", "opcode", "CMD_IN"},
 	"mlx5-devx/query-tunnel":               {"vhca_tunnel_id", "CMD_IN"},
 	"mlx5-devx/subscribe-cookie":           {"MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_NUM", "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE"},
 	"mlx5-devx/subscribe-count":            {"MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST"},
@@ -82,6 +84,7 @@ var speaksOf = map[string][]string{
 	"mlx5-devx/subscribe-type":             {"MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_TYPE_NUM_LIST", "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE"},
 	"mlx5-devx/umem-no-uid":                {noDevx},
 	"mlx5-devx/umem-page-size":             {"MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", "MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR", "MLX5_IB_ATTR_DEVX_UMEM_REG_LEN"},
+	"mlx5-dm/icm-full":                     {"UVERBS_ATTR_ALLOC_DM_LENGTH"},
 	"mlx5-dm/icm-length":                   {"UVERBS_ATTR_ALLOC_DM_LENGTH"},
 	"mlx5-dm/icm-none":                     {"MLX5_IB_ATTR_ALLOC_DM_REQ_TYPE"},
 	"mlx5-dm/length":                       {"UVERBS_ATTR_ALLOC_DM_LENGTH"},

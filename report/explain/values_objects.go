@@ -2,7 +2,6 @@ package explain
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -237,41 +236,6 @@ func (r *request) addresses() (out []Value) {
 	for _, list := range [][]Value{r.core, r.driver} {
 		for _, v := range list {
 			if v.Name == "start" || v.Name == "length" || strings.HasSuffix(v.Name, "_addr") {
-				out = append(out, v)
-			}
-		}
-	}
-	return out
-}
-
-// mostAsked is how many attributes are shown of a call whose condition is on no
-// one of them.
-const mostAsked = 3
-
-// asked are the attributes that were asked for last before a check, or the first
-// members of a command's request.
-func (r *request) asked(it *item, items []*item) (out []Value) {
-	if it == nil || it.user >= 0 {
-		return nil
-	}
-	for _, before := range slices.Backward(items[:slices.Index(items, it)]) {
-		if before.attr == "" || !before.entered || r.sent(before.attr) == nil || len(out) == mostAsked {
-			continue
-		}
-		if !slices.ContainsFunc(out, func(v Value) bool { return v.Name == before.attr }) {
-			out = append(out, r.attrValue(before.attr)...)
-		}
-	}
-	if len(out) == 0 && r.ioctl != nil && !r.commanded {
-		for i := range min(len(r.ioctl.Attrs), mostAsked) {
-			if name := r.attrName(i); name != "" {
-				out = append(out, r.attrValue(name)...)
-			}
-		}
-	}
-	if len(out) == 0 && r.commanded {
-		for _, v := range r.core {
-			if v.Name != "response" && v.Name != "user_handle" && len(out) < mostAsked {
 				out = append(out, v)
 			}
 		}

@@ -64,6 +64,8 @@ func TestDigits(t *testing.T) {
 		`\x28\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00` + "\n" + `\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x08\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00`,
 		`"\x28\x00\x00\x00\x00\x00\x01\x00" "\x00\x00\x00\x00\x00\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00\x02\x00\x08\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00"`,
 		"# the probe\n[28 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 02 00 08 00 01 00 00 00 01 00 00 00 00 00 00 00]\n\n",
+		"\ufeff28000000 // length, object_id\n0x00, 0x00, 0x01, 0x00, // method_id, num_attrs\n" +
+			"0000000000000000//reserved1\n01000000 00000000 0200 0800 0100 0000 0100000000000000",
 		"  28 00 00 00 00 00 01 00 | 00000000 00000000\r\n01000000 00000000 0200 0800 0100 0000 01000000 00000000\r\n",
 	} {
 		r, err := request.Parse(text)
@@ -210,6 +212,10 @@ func TestRefused(t *testing.T) {
 		"close(3) = 0":                                                                    "line 1 is not an ioctl or a write",
 		"ioctl(3, RDMA_VERBS_IOCTL, 0x7ffc1000) = -1 EINVAL (I":                           "line 1: this shows where the request lies, 0x7ffc1000, but not its bytes",
 		"ioctl(3, 0xc0181b01, NULL) = -1 EFAULT (Bad address)":                            "line 1, column 22: the request lies at NULL",
+		"\xff\xfe2\x008\x00 \x000\x000\x00":                                               "the text is in UTF-16: convert it to UTF-8",
+		"\xfe\xff\x002\x008\x00\n":                                                        "the text is in UTF-16: convert it to UTF-8",
+		`write(3, "\3\0\0\0"..., 24) = 24`:                                                "line 1: strace shows 4 of the 24 bytes of this write, and the header alone has 8: strace -s 24",
+		`write(3, "\3\0\0\0", 4) = -1 EINVAL (I`:                                          "line 1: this is not a write to a uverbs device",
 		`write(3, "hello", 5) = 5`:                                                        "line 1: this is not a write to a uverbs device",
 		`write(3</tmp/x>, "\3\0\0\0\2\0\0\0", 8) = 8`:                                     "line 1: this is not a write to a uverbs device",
 		`write(3, "\3\0\0\0`:                                                              "line 1, column 10: the string has no end",
@@ -227,6 +233,15 @@ func TestRefused(t *testing.T) {
 		require.ErrorAs(t, err, &e, text[:min(len(text), 80)])
 		require.ErrorContains(t, err, want)
 		require.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// TestNoText: bytes that begin as a mark of UTF-16 or UTF-8 does are still bytes.
+func TestNoText(t *testing.T) {
+	for _, b := range []string{"\xff\xfe\x00\x00", "\xfe\xff\x01\x00", "\xef\xbb\xbf\x00\x03"} {
+		r, err := request.Parse(b)
+		require.NoError(t, err)
+		require.Equal(t, []byte(b), r.Bytes)
 	}
 }
 

@@ -51,6 +51,7 @@ func (p *parser) line(s string) error {
 	if done, err := p.strace(s); done || err != nil {
 		return err
 	}
+	s, _, _ = strings.Cut(s, "//") // a comment, or bytes that stand as text behind others
 	if done, err := p.dump(s); done || err != nil {
 		return err
 	}

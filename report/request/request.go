@@ -77,15 +77,18 @@ func failed(line, column int, format string, a ...any) error {
 	return &Error{line, column, fmt.Sprintf(format, a...)}
 }
 
-// Parse reads a text. One with NUL bytes is no text but the request itself. The
-// error is an *Error.
+// Parse reads a text in ASCII or UTF-8. One with NUL bytes is no text but the
+// request itself. The error is an *Error.
 func Parse(text string) (*Request, error) {
-	if strings.Contains(text, "\x00") {
+	switch {
+	case isUTF16(text):
+		return nil, failed(0, 0, "the text is in UTF-16: convert it to UTF-8")
+	case strings.Contains(text, "\x00"):
 		return raw([]byte(text))
 	}
 	var p parser
 	n := 0
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		n++
 		p.n = n
 		if err := p.line(strings.TrimRight(line, "\r\n")); err != nil {
@@ -93,6 +96,28 @@ func Parse(text string) (*Request, error) {
 		}
 	}
 	return p.finish()
+}
+
+// isUTF16 says whether a text is hexadecimal digits, and what is between them, in
+// UTF-16, behind the mark of it.
+func isUTF16(text string) bool {
+	s, little := strings.CutPrefix(text, "\xff\xfe")
+	if !little {
+		var big bool
+		if s, big = strings.CutPrefix(text, "\xfe\xff"); !big {
+			return false
+		}
+	}
+	zero := 0
+	if little {
+		zero = 1
+	}
+	for i := range len(s) {
+		if (s[i] == 0) != (i%2 == zero) {
+			return false
+		}
+	}
+	return len(s) > 0
 }
 
 // raw is a request of which there is nothing but its bytes.

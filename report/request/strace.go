@@ -126,6 +126,11 @@ func (p *parser) write(c *call, s string, at int, path string) (bool, error) {
 	} else if strings.HasPrefix(s[at:], "...") {
 		return true, failed(p.n, at+1, "bytes are left out, and how many is not said")
 	}
+	if path == "" && c.bytes != nil && len(c.bytes) < min(c.count, spec.CmdHdrSize) {
+		p.skip("line %d: strace shows %d of the %d bytes of this write, and the header alone has %d: strace -s %d shows all of them",
+			p.n, len(c.bytes), c.count, spec.CmdHdrSize, c.count)
+		return true, nil
+	}
 	if path == "" && c.bytes != nil && writeFits(c.bytes, max(c.count, len(c.bytes))) == no ||
 		path != "" && !strings.Contains(path, "uverbs") {
 		p.skip("line %d: this is not a write to a uverbs device", p.n)

@@ -155,6 +155,7 @@ type Write struct {
 	Pruned   string   `json:"pruned,omitempty"`
 	Request  string   `json:"request"`
 	ReqMin   int      `json:"request_min"`
+	Fills    bool     `json:"request_filled"`
 	Response string   `json:"response,omitempty"`
 	RespMin  int      `json:"response_min"`
 	HasResp  bool     `json:"has_response"`

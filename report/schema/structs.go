@@ -106,6 +106,15 @@ func (b *builder) unionRefs(part, ctype string, offset int) []Ref {
 	return refs
 }
 
+// wholeRequests are the extended commands with arrays behind their struct, whose
+// handlers want all of it (uverbs_request_start). The others fill up a request
+// that is shorter (uverbs_request); both are in
+// drivers/infiniband/core/uverbs_cmd.c.
+var wholeRequests = map[uint8]bool{
+	spec.IB_USER_VERBS_EX_CMD_CREATE_FLOW:        true,
+	spec.IB_USER_VERBS_EX_CMD_CREATE_RWQ_IND_TBL: true,
+}
+
 // write describes a command.
 func (b *builder) write(o *Object, w *spec.Write) Write {
 	key := spec.KeyWriteMethod(uint32(w.Command))
@@ -115,8 +124,11 @@ func (b *builder) write(o *Object, w *spec.Write) Write {
 	x := Write{
 		Command: word(w), Name: w.Name, Short: shortWrite(w), Ex: w.Ex, Key: o.Key | key,
 		Since:   b.since[place{int(o.ID), none, none, int(word(w))}],
-		Request: w.ReqType, ReqMin: int(w.ReqSize), Response: w.RespType, RespMin: int(w.RespSize),
+		Request: w.ReqType, Response: w.RespType,
 		HasResp: w.HasResp, HasUdata: w.HasUdata || w.Ex, Needs: opNames(w.Needs),
+	}
+	if !w.Ex { // what uapi_create_write keeps
+		x.ReqMin, x.RespMin = int(w.ReqSize), int(w.RespSize)
 	}
 	u := spec.UdataOf(b.driver.ID, w.Command)
 	parts := []struct {
@@ -143,6 +155,10 @@ func (b *builder) write(o *Object, w *spec.Write) Write {
 			x.Refs = append(x.Refs, b.refs(p.name, s, false)...)
 		}
 	}
+	if w.Ex && wholeRequests[w.Command] {
+		x.ReqMin = b.doc.Structs[w.ReqType].Size
+	}
+	x.Fills = w.Ex && x.ReqMin == 0
 	x.TakesFD, x.GivesFD = fds(x.Refs)
 	x.Pointer = carriesPointer(x.Refs)
 	return x

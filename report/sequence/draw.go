@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -49,14 +50,14 @@ line.life { stroke: #d3d8de; stroke-width: 1px; }
 .firmware { stroke: #7a3e9d; } polygon.firmware, circle.firmware { fill: #7a3e9d; }
 .dma { stroke: #8f5400; } polygon.dma, circle.dma { fill: #8f5400; }
 .refused { stroke: #b3261e; } polygon.refused, circle.refused { fill: #b3261e; }
-text.refused { fill: #b3261e; }
+text.refused { fill: #b3261e; stroke: none; }
 text.left { font-style: italic; }
 `
 
 // WriteTo draws the diagram.
 func (d *Diagram) WriteTo(w io.Writer) (int64, error) {
 	d.mu.Lock()
-	rows := d.rows
+	rows := slices.Clone(d.rows) // a row is counted up while it repeats
 	d.mu.Unlock()
 	left := 0
 	if len(rows) > d.opts.Rows {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -226,6 +228,40 @@ func TestNothingCopied(t *testing.T) {
 	trace.NewTask(1, d).Note(trace.CopyIn, "", 0x1000, 0, 0)
 	all, _, _ := texts(t, d)
 	require.Equal(t, "0 bytes: no memory is touched", all[len(all)-1])
+}
+
+// TestDrawnTwice: a diagram can be drawn while the case goes on, and again.
+func TestDrawnTwice(t *testing.T) {
+	d := sequence.New("t", "", sequence.Options{})
+	task := trace.NewTask(1, d)
+	task.Note(trace.CopyIn, "", 0x1000, 24, 24)
+	once, _, _ := texts(t, d)
+	same, _, _ := texts(t, d)
+	require.Equal(t, once, same)
+	task.Note(trace.Firmware, "CREATE_CQ", 0x400, 0, 0)
+	more, _, _ := texts(t, d)
+	require.Equal(t, once, more[:len(once)])
+	require.Greater(t, len(more), len(once))
+}
+
+// TestTasksAtOnce: several tasks may add to a diagram at once, and nothing of
+// theirs is lost.
+func TestTasksAtOnce(t *testing.T) {
+	const tasks, notes = 4, 200
+	d := sequence.New("t", "", sequence.Options{Rows: 2 * tasks * notes})
+	var wg sync.WaitGroup
+	for id := range tasks {
+		task := trace.NewTask(id+1, d)
+		wg.Go(func() {
+			for range notes {
+				task.Note(trace.Firmware, "CREATE_CQ", 0x400, 0, 0)
+				d.WriteTo(io.Discard)
+			}
+		})
+	}
+	wg.Wait()
+	_, _, desc := texts(t, d)
+	require.Contains(t, desc, fmt.Sprintf(" %d for firmware commands", 2*tasks*notes))
 }
 
 func TestEmpty(t *testing.T) {

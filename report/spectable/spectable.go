@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -142,7 +143,7 @@ func (p *printer) object(o *schema.Object) {
 	p.heads("COMMAND", "WRITE", "REQUEST", "RESPONSE", "SINCE")
 	for i := range o.Writes {
 		w := &o.Writes[i]
-		p.row(command(w), w.Name, sized(w.Request, w.ReqMin), sized(w.Response, w.RespMin), w.Since, writeNotes(w))
+		p.row(command(w), w.Name, p.sized(w.Request, w.ReqMin), p.sized(w.Response, w.RespMin), w.Since, joined(writeNotes(w), pruned(w.Pruned)))
 	}
 }
 
@@ -289,6 +290,11 @@ func (p *printer) write(o *schema.Object, w *schema.Write) {
 		p.line("")
 		p.line("It %s.", n)
 	}
+	if w.Fills {
+		p.line("")
+		p.line("No least length is checked: what a request lacks of its struct is taken as zeros, and of the response is")
+		p.line("written what there is room for.")
+	}
 	p.structs(append(append([]string{w.Request, w.Response}, w.UdataIn...), w.UdataOut...))
 }
 
@@ -308,11 +314,12 @@ func command(w *schema.Write) string {
 	return strconv.Itoa(int(w.Command))
 }
 
-func sized(name string, n int) string {
+// sized writes a struct, and how much of it there has to be.
+func (p *printer) sized(name string, least int) string {
 	if name == "" {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%d)", strings.TrimPrefix(name, "struct "), n)
+	return fmt.Sprintf("%s (%s)", strings.TrimPrefix(name, "struct "), span(least, p.doc.Structs[name].Size))
 }
 
 func writeNotes(w *schema.Write) string {
@@ -326,10 +333,12 @@ func writeNotes(w *schema.Write) string {
 	if w.Pointer {
 		s = append(s, "carries a pointer")
 	}
-	if w.Pruned != "" {
-		s = append(s, pruned(w.Pruned))
-	}
 	return strings.Join(s, ", ")
+}
+
+// joined is what there is of some texts.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), ", ")
 }
 
 // structs prints layouts, those of inner structs and of what follows after

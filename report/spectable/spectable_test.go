@@ -22,6 +22,9 @@ func TestGolden(t *testing.T) {
 		"efa-srq.txt":    {"efa", "srq"},
 		"post-send.txt":  {"rxe", "qp.post_send"},
 		"matcher.txt":    {"mlx5", "flow_matcher.create"},
+		"poll-cq.txt":    {"mlx5", "cq.poll_cq"},
+		"create-rwq.txt": {"mlx5", "rwq_ind_tbl.ex_create_rwq_ind_tbl"},
+		"mlx5-cq.txt":    {"mlx5", "cq"},
 		"notify-drv.txt": {"bnxt_re", "notify_drv"},
 	} {
 		t.Run(file, func(t *testing.T) {

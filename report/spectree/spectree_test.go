@@ -4,9 +4,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -166,6 +168,7 @@ func TestSVG(t *testing.T) {
 	for _, entries := range []bool{false, true} {
 		d := xml.NewDecoder(strings.NewReader(text(t, func(w io.Writer) error { return tree.WriteSVG(w, entries) })))
 		slots := map[string]int{}
+		var texts []string
 		height := 0
 		for {
 			tok, err := d.Token()
@@ -173,6 +176,9 @@ func TestSVG(t *testing.T) {
 				break
 			}
 			require.NoError(t, err)
+			if s, ok := tok.(xml.CharData); ok {
+				texts = append(texts, string(s))
+			}
 			e, ok := tok.(xml.StartElement)
 			if !ok {
 				continue
@@ -191,6 +197,12 @@ func TestSVG(t *testing.T) {
 				fallthrough
 			case e.Name.Local == "text":
 				require.Less(t, y, height)
+			}
+		}
+		for _, n := range tree.Nodes {
+			for _, e := range n.Entries {
+				label := fmt.Sprintf("slot %2d  0x%04x  %s", e.Key%64, e.Key, e.Name)
+				require.Equal(t, entries, slices.Contains(texts, label), label)
 			}
 		}
 		twice := 1

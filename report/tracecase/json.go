@@ -54,7 +54,7 @@ func (l *lines) put(v any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b, err := json.Marshal(v)
-	if err != nil && l.err == nil {
+	if l.err == nil {
 		l.err = err
 	}
 	l.buf = append(append(l.buf, b...), '\n')

@@ -144,6 +144,36 @@ func TestErrIsKept(t *testing.T) {
 	require.ErrorIs(t, p.Close(), errFull)
 }
 
+// fullOnce is a disk that takes a line, then once nothing, then everything.
+type fullOnce struct {
+	lines int
+	strings.Builder
+}
+
+func (d *fullOnce) Write(b []byte) (int, error) {
+	if d.lines++; d.lines == 2 {
+		return 0, errFull
+	}
+	return d.Builder.Write(b)
+}
+
+// TestNothingAfterErr: after a line that could not be written comes no other, so
+// that no reader takes the rest for the whole.
+func TestNothingAfterErr(t *testing.T) {
+	for name, printer := range map[string]func(io.Writer) tracecase.BatchPrinter{
+		"text":   func(w io.Writer) tracecase.BatchPrinter { return tracecase.Text(w, funcgraph.Options{}) },
+		"json":   tracecase.JSON,
+		"chrome": func(w io.Writer) tracecase.BatchPrinter { return tracecase.Chrome(w, chrome.Options{}) },
+	} {
+		var d fullOnce
+		p := printer(&d)
+		play(p)
+		require.ErrorIs(t, p.Err(), errFull, name)
+		require.ErrorIs(t, p.Close(), errFull, name)
+		require.Equal(t, 2, d.lines, "%s: %s", name, d.String())
+	}
+}
+
 // TestDeferred: what is printed later is the same.
 func TestDeferred(t *testing.T) {
 	for name, printer := range map[string]func(io.Writer) tracecase.BatchPrinter{

@@ -35,7 +35,7 @@ var mistakes = []struct {
 	{
 		file: "reserved-field", errno: "EINVAL",
 		rule:   "mlx5-cq/cqe-size, EINVAL in create_cq_user (drivers/infiniband/hw/mlx5/cq.c)",
-		values: []string{"of these ucmd.reserved1 != 0", "cqe_size = 64", "reserved0 = 0", "reserved1 = 1"},
+		values: []string{"of these ucmd.reserved1 != 0", "values reserved1 = 1", "reserved0 = 0, reserved1 = 1 <-"},
 		do:     []string{"clear the rest of the struct"},
 	},
 	// A proxy author's.
@@ -48,14 +48,17 @@ var mistakes = []struct {
 	{
 		file: "buffer-address", errno: "EFAULT",
 		rule:   "pin/unmapped, EFAULT in __get_user_pages (mm/gup.c)",
-		values: []string{"buf_addr = 0x5ead00000000"},
-		do:     []string{"Map all of the memory first."},
+		values: []string{"buf_addr = an address that is not mapped (recorded as bad)", "its length = 268435456 bytes"},
+		do:     []string{"Map all of the memory first.", "buf_addr is the address that is meant"},
 	},
 	{
 		file: "other-file", errno: "ENOENT",
-		rule:   "object/not-found, ENOENT in lookup_get_idr_uobject (drivers/infiniband/core/rdma_core.c)",
-		values: []string{"UVERBS_ATTR_DESTROY_PD_HANDLE", "data = 0", "objects of the file = none"},
-		do:     []string{"that this file descriptor's own calls returned"},
+		rule: "object/not-found, ENOENT in lookup_get_idr_uobject (drivers/infiniband/core/rdma_core.c)",
+		values: []string{
+			"UVERBS_ATTR_DESTROY_PD_HANDLE = 0, which no object of this file has", "wanted = UVERBS_OBJECT_PD",
+			"objects of the file = none", "in the other open file f = 0 UVERBS_OBJECT_PD",
+		},
+		do: []string{"that this file descriptor's own calls returned"},
 	},
 	{
 		file: "tail", errno: "EOPNOTSUPP",
@@ -68,7 +71,9 @@ var mistakes = []struct {
 		file: "uhw-short", errno: "EINVAL",
 		rule:   "mlx5-cq/request-size, EINVAL in create_cq_user (drivers/infiniband/hw/mlx5/cq.c)",
 		values: []string{"n = 20", "shorter than 22 bytes"},
-		do:     []string{"Pass struct mlx5_ib_create_cq, 32 bytes"},
+		do: []string{
+			"Pass struct mlx5_ib_create_cq, 32 bytes, behind the 32 bytes of struct ib_uverbs_create_cq.", "in_words = 18",
+		},
 	},
 	{
 		file: "driver-id", errno: "EINVAL",
@@ -120,6 +125,23 @@ func TestEachIsHeld(t *testing.T) {
 	for _, m := range mistakes {
 		_, err := os.Stat(m.file + ".json")
 		require.NoError(t, err)
+	}
+}
+
+// TestREADMEListsThem: the folder's README has each file, with what refuses it.
+func TestREADMEListsThem(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	for _, m := range mistakes {
+		id, _, _ := strings.Cut(m.rule, ",")
+		listed := false
+		for line := range strings.Lines(string(readme)) {
+			if strings.HasPrefix(line, "| `"+m.file+".json` |") {
+				listed = true
+				require.Contains(t, line, "| `"+m.errno+"`, `"+id+"` |")
+			}
+		}
+		require.True(t, listed, m.file)
 	}
 }
 
