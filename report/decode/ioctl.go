@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"math"
+
 	"uverbsim/interpose/watch"
 	"uverbsim/spec"
 )
@@ -63,7 +65,7 @@ func Call(c *watch.Call) *Ioctl {
 		d.Method.Text = i.Method.Name
 	}
 	d.Driver = enumerator(spec.Enumerators("enum rdma_driver_id"), uint64(i.Header.DriverID))
-	if command, ok := i.InvokeWrite(); ok {
+	if command, ok := invokedCommand(i); ok {
 		v := Command(command)
 		d.Command = &v
 	}
@@ -74,6 +76,13 @@ func Call(c *watch.Call) *Ioctl {
 		d.Attrs = append(d.Attrs, attr(&i.Attrs[n], types, c.Err == nil))
 	}
 	return d
+}
+
+// invokedCommand is the command word of UVERBS_METHOD_INVOKE_WRITE, if it is one: it has 32
+// of the constant's 64 bits.
+func invokedCommand(i *watch.Ioctl) (uint32, bool) {
+	command, ok := i.InvokeWrite()
+	return command, ok && i.Attr(spec.UVERBS_ATTR_WRITE_CMD).Data <= math.MaxUint32
 }
 
 // Command is a command word of write() and of UVERBS_METHOD_INVOKE_WRITE.
@@ -106,7 +115,7 @@ func bufferTypes(i *watch.Ioctl, driver uint32) map[uint16][]string {
 	if i.Method == nil || i.Method.Attr(spec.UVERBS_ATTR_UHW_IN) == nil {
 		return nil
 	}
-	command, ok := i.InvokeWrite()
+	command, ok := invokedCommand(i)
 	if !ok {
 		u := spec.UdataOfMethod(driver, i.Header.ObjectID, i.Header.MethodID)
 		return map[uint16][]string{spec.UVERBS_ATTR_UHW_IN: u.In, spec.UVERBS_ATTR_UHW_OUT: u.Out}
@@ -166,8 +175,8 @@ func data(a *watch.Attr) (b []byte, ok bool) {
 func (d *Attr) input(a *watch.Attr, ctype string, _ bool) {
 	if b, ok := data(a); ok {
 		v := attrValue(a.Spec, ctype, b)
-		if ctype == "" && a.Spec.CType == "enum ib_uverbs_write_cmds" {
-			v = Command(uint32(little(b)))
+		if n := little(b); ctype == "" && a.Spec.CType == "enum ib_uverbs_write_cmds" && n <= math.MaxUint32 {
+			v = Command(uint32(n))
 		}
 		d.in(v)
 	}

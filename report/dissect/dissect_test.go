@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -247,6 +248,8 @@ func TestInvokedCommand(t *testing.T) {
 	} {
 		d := dissect.Of(ioctl(t, h, nil, spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_WRITE_CMD, Len: 8, Data: word}), mlx5)
 		require.Equal(t, want, rules(d), "%#x", word)
+		named := strings.Contains(d.Parts[0].Fields[2].Says, " of ")
+		require.Equal(t, word <= math.MaxUint32, named, "the header names a command: %#x", word)
 	}
 }
 

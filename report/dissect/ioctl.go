@@ -31,7 +31,8 @@ func (d *Dump) ioctl(r *request.Request) {
 		return
 	}
 	d.Len = spec.IoctlHdrSize + int(hdr.NumAttrs)*spec.IoctlAttrSize
-	p := pieces{d: d, method: method, sent: map[uint16]int{}, invokes: names.Command != nil}
+	invokes := hdr.ObjectID == spec.UVERBS_OBJECT_DEVICE && hdr.MethodID == spec.UVERBS_METHOD_INVOKE_WRITE
+	p := pieces{d: d, method: method, sent: map[uint16]int{}, invokes: invokes}
 	for n := range shown.Attrs {
 		d.Parts = append(d.Parts, p.attr(n, b, &shown.Attrs[n], &names.Attrs[n]))
 	}

@@ -8,6 +8,11 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	// What the command is made of, so that a result from before a change of it is
+	// not taken for one of now.
+	_ "uverbsim/report/explain"
+	_ "uverbsim/sim_test/model"
 )
 
 // mistakes says for each request what has to be told: which check refused it, the
