@@ -27,6 +27,9 @@ var commands = []func() *cobra.Command{
 	newGuestCmd,
 }
 
+// Cobra's settings are global.
+func init() { cobra.EnableCommandSorting = false }
+
 func newRootCmd() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "uverbsim",
@@ -39,7 +42,6 @@ and says why.`,
 		SilenceErrors:     true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	cobra.EnableCommandSorting = false
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
