@@ -215,7 +215,8 @@ func ownParts(b *kernel.Bundle, qpType uint64, qpCap *spec.QPCap) (p qpParts, er
 		return p, err
 	}
 	p.dev = p.pd.Device
-	if p.indTbl, err = attrHW[*core.RWQIndTable](b, spec.UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE); err == nil {
+	if indTbl, err := attrHW[*core.RWQIndTable](b, spec.UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE); err == nil {
+		p.indTbl = indTbl
 		// The table's work queues receive; it may send as well.
 		if qpCap.MaxRecvWR != 0 || qpCap.MaxRecvSGE != 0 ||
 			b.IsValid(spec.UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE) ||

@@ -129,6 +129,26 @@ var told = []struct {
 		},
 		[]string{"UVERBS_ATTR_WRITE_CMD"},
 	},
+	// Without a table of work queues the handler goes on; without a queue for the receives it does not.
+	{
+		"rxe", "qp/no-recv-cq", "attr/absent", "IS_ERR(attr)",
+		[]string{"UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE = not sent"}, []string{"UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE"},
+	},
+	// create_qp looks the PD up last: its queues are there.
+	{
+		"rxe", "qp/write-unknown-pd", "object/not-found", "o == NULL || !o->get_unless_zero()",
+		[]string{"pd_handle = 99, which no object of this file has"}, []string{"send_cq_handle", "recv_cq_handle"},
+	},
+	{
+		"rxe", "qp/write-unknown-cq", "object/not-found", "o == NULL || !o->get_unless_zero()",
+		[]string{"send_cq_handle = 99, which no object of this file has"}, []string{"recv_cq_handle"},
+	},
+	// uverbs_copy_to of the output that is not mapped, not of one of the inputs.
+	{
+		"mlx5", "mlx5/devx-obj/out-unmapped", "attr/output-fault", "copy_to_user(a.data, src)",
+		[]string{"MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT = 16 bytes at an address that is not mapped (recorded as bad)"},
+		[]string{"MLX5_IB_ATTR_DEVX_OBJ_CREATE_HANDLE"},
+	},
 	// From RESET there is no step but to INIT, and to RESET again.
 	{
 		"mlx5", "mlx5/modify-qp/state-3", "mlx5-modify-qp/step", "!ib_modify_qp_is_ok(cur_state, new_state, qp_type, attr_mask)",

@@ -28,6 +28,7 @@ type node struct {
 	calls []string // the functions that it may lead to
 	via   string   // how one of several is chosen
 	attr  string   // the attribute that the call is about
+	asks  bool     // the caller takes success alone: what refuses there refuses no call
 	binds []string // the numbers that are handed over: parameter, text, parameter, text
 
 	arms []arm

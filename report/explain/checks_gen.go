@@ -1265,7 +1265,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).devxInit": {enter: "mlx5_ib_devx_init", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).devxCreate"}},
+		{calls: []string{"(*drivers/mlx5.Device).devxCreate"}, asks: true},
 	}},
 	"(*drivers/mlx5.Device).devxUmemGet": {enter: "devx_umem_get", body: []node{
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_ADDR"}},
@@ -1932,7 +1932,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).accessReg"}, binds: []string{"size", "size", "id", "MLX5_REG_PTYS"}, defs: []string{"size", "must.size()"}},
 		{arms: []arm{
 			{cond: "caps.has(roce)", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).queryVport"}},
+				{calls: []string{"(*drivers/mlx5.Device).queryVport"}, asks: true},
 			}},
 		}},
 	}},
@@ -2915,7 +2915,7 @@ var functions = map[string]*function{
 		{rules: []string{"attr/array-size"}, cond: "n % size != 0", defs: []string{"n", "b.len(id)"}},
 	}},
 	"(*kernel.Bundle).AsyncEvent": {enter: "", body: []node{
-		{calls: []string{"(*kernel.Bundle).Object"}, binds: []string{"id", "id"}},
+		{calls: []string{"(*kernel.Bundle).Object"}, asks: true, binds: []string{"id", "id"}},
 	}},
 	"(*kernel.Bundle).Bytes": {enter: "", body: []node{
 		{rules: []string{"attr/absent"}, cond: "a == nil", defs: []string{"a", "b.get(id)"}},
@@ -4329,7 +4329,7 @@ var functions = map[string]*function{
 	}},
 	"drivers/mlx5.devxSubscribeEvent": {enter: "", body: []node{
 		{rules: []string{"mlx5-devx/subscribe-no-uid"}, cond: "c.devx_uid == 0", defs: []string{"c", "to_ucontext(b.ucontext())"}},
-		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE"}},
+		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE", asks: true, binds: []string{"id", "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_OBJ_HANDLE"}},
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_FD_HANDLE"}},
 		{arms: []arm{
 			{cond: "b.is_valid(MLX5_IB_ATTR_DEVX_SUBSCRIBE_EVENT_COOKIE)", ends: false, body: []node{
@@ -5261,7 +5261,7 @@ var functions = map[string]*function{
 	"methods.ownParts": {enter: "", body: []node{
 		{rules: []string{"qp/forbidden-object"}, cond: "b.is_valid(UVERBS_ATTR_CREATE_QP_XRCD_HANDLE) || b.is_valid(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE) && qp_type == IB_QPT_XRC_INI"},
 		{calls: []string{"methods.attrHW"}, attr: "UVERBS_ATTR_CREATE_QP_PD_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_PD_HANDLE"}},
-		{calls: []string{"methods.attrHW"}, attr: "UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE"}},
+		{calls: []string{"methods.attrHW"}, attr: "UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE", asks: true, binds: []string{"id", "UVERBS_ATTR_CREATE_QP_IND_TABLE_HANDLE"}},
 		{arms: []arm{
 			{cond: "err == nil", ends: true, body: []node{
 				{rules: []string{"qp/ind-table-receives"}, cond: "qp_cap.max_recv_wr != 0 || qp_cap.max_recv_sge != 0 || b.is_valid(UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE) || b.is_valid(UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)"},

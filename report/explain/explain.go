@@ -169,14 +169,15 @@ func best(r *request, items []*item, refused *rule.Rule, excluded func(*item) bo
 	var found *item
 	foundScore := score{}
 	for _, it := range items {
-		if !it.entered || !answers(it.check, refused.ID) || excluded(it) {
+		if !it.entered || it.asked || !answers(it.check, refused.ID) || excluded(it) {
 			continue
 		}
 		s := score{rest: restOf(r, it)}
 		s.own = it.visit != nil && it.visit.Name == refused.Func
 		v := it.env.eval(it.check.cond)
-		s.holds = v.kind == truth && v.truth
-		s.fails = v.kind == truth && !v.truth
+		says := r.handleSays(it, refused)
+		s.holds = v.kind == truth && v.truth || says == yes
+		s.fails = v.kind == truth && !v.truth || says == no
 		if found == nil || s.better(foundScore) {
 			found, foundScore = it, s
 		}

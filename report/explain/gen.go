@@ -50,6 +50,7 @@ type node struct {
 	calls []string // a call: the functions that it may lead to
 	via   string   // how they are chosen, if there are several
 	attr  string   // the attribute that it is about
+	asks  bool     // the caller takes success alone: what refuses there refuses no call
 	binds []string // the numbers that are handed over: parameter, text, parameter, text
 
 	arms []arm // a branch
@@ -392,6 +393,9 @@ func printNodes(b *bytes.Buffer, body []node) {
 			}
 			if n.attr != "" {
 				fmt.Fprintf(b, ", attr: %q", n.attr)
+			}
+			if n.asks {
+				b.WriteString(", asks: true")
 			}
 			if n.binds != nil {
 				fmt.Fprintf(b, ", binds: %#v", n.binds)

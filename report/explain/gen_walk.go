@@ -196,6 +196,9 @@ func (w *walker) ifStmt(s *ast.IfStmt) []node {
 	var out []node
 	if s.Init != nil {
 		out = w.stmt(s.Init)
+		for i := range out {
+			out[i].asks = out[i].calls != nil && asks(s)
+		}
 	}
 	out = append(out, w.exprs(s.Cond)...)
 	cond := w.text(s.Cond)
@@ -467,4 +470,18 @@ func (w *walker) expr(e ast.Expr) (out []node) {
 		return w.call(e)
 	}
 	return nil
+}
+
+// asks says that an error is seen by nobody but the condition err == nil.
+func asks(s *ast.IfStmt) bool {
+	a, ok := s.Init.(*ast.AssignStmt)
+	if !ok || a.Tok != token.DEFINE {
+		return false
+	}
+	b, ok := s.Cond.(*ast.BinaryExpr)
+	if !ok || b.Op != token.EQL {
+		return false
+	}
+	id, ok := b.X.(*ast.Ident)
+	return ok && id.Name == "err"
 }

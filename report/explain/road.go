@@ -16,6 +16,7 @@ type item struct {
 	at       int    // how many of the visit's children were entered before it
 	user     int    // the user's attribute that is dealt with, -1 for none
 	attr     string // the attribute that a handler asks for, "" for none
+	asked    bool   // the handler takes success alone: what refuses here refuses no call
 	env      *env   // what the names of the check stand for
 
 	guards []guard
@@ -75,6 +76,7 @@ type place struct {
 	entered  bool
 	user     int
 	attr     string
+	asked    bool // by a call of whose answers success alone is taken
 	binds    []string
 	caller   *env
 	guards   []guard
@@ -96,7 +98,7 @@ func (w *road) function(id string, v *Visit, from place) {
 	cursor := 0
 	p := place{
 		function: id, root: id, visit: v, children: relevant(v, w.reach(id)), cursor: &cursor, entered: from.entered,
-		user: from.user, attr: from.attr, binds: from.binds, caller: from.caller, guards: from.guards, over: from.over,
+		user: from.user, attr: from.attr, asked: from.asked, binds: from.binds, caller: from.caller, guards: from.guards, over: from.over,
 	}
 	if v != nil && v.User >= 0 {
 		p.user = v.User
@@ -130,7 +132,7 @@ func (w *road) body(body []node, p *place) {
 			n := w.stated(n, p)
 			it := &item{
 				check: n, function: p.function, root: p.root, visit: p.visit, entered: p.entered, at: *p.cursor,
-				user: p.user, attr: p.attr, env: w.env(p, n.defs), guards: p.guards, over: p.over,
+				user: p.user, attr: p.attr, asked: p.asked, env: w.env(p, n.defs), guards: p.guards, over: p.over,
 			}
 			if n.attr != "" {
 				it.attr = n.attr
@@ -280,13 +282,14 @@ func (b *branch) decide(e *env) {
 
 // call goes into the function that was called.
 func (w *road) call(n *node, p *place) {
-	attr := p.attr
+	attr, asked := p.attr, p.asked
 	if n.attr != "" {
 		p.attr = n.attr
 	}
+	p.asked = asked || n.asks
 	binds, caller := p.binds, p.caller
 	p.caller, p.binds = w.env(p, n.defs), n.binds
-	defer func() { p.attr, p.binds, p.caller = attr, binds, caller }()
+	defer func() { p.attr, p.asked, p.binds, p.caller = attr, asked, binds, caller }()
 	id := w.choose(n, p)
 	if id == "" {
 		return

@@ -2,9 +2,11 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
+	"uverbsim/report/decode"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -88,6 +90,12 @@ func objectValues(r *request, refused *rule.Rule, it *item) []Value {
 // has.
 func (r *request) handleValues(refused *rule.Rule, it *item) (out []Value) {
 	handle, found := r.handle(it)
+	wanted := r.wanted(it)
+	if r.handleSays(it, refused) != yes {
+		if only, typ := r.onlyHandle(refused); typ != "" {
+			handle, wanted, found = only, typ, true
+		}
+	}
 	if !found {
 		return nil
 	}
@@ -100,8 +108,8 @@ func (r *request) handleValues(refused *rule.Rule, it *item) (out []Value) {
 		handle.Value += ", which no object of this file has"
 	}
 	out = append(out, handle)
-	if typ := r.wanted(it); typ != "" {
-		out = append(out, text("wanted", "%s", typ))
+	if wanted != "" {
+		out = append(out, text("wanted", "%s", wanted))
 	}
 	if objects[refused.ID] {
 		out = append(out, r.objects()...)
@@ -113,6 +121,81 @@ func (r *request) handleValues(refused *rule.Rule, it *item) (out []Value) {
 		}
 	}
 	return out
+}
+
+// answer is what is known of a question.
+type answer int
+
+const (
+	unsaid answer = iota
+	yes
+	no
+)
+
+// handleSays answers whether a check on a handle refused it, by what the file has:
+// no such object, or one that could be of the wrong type.
+func (r *request) handleSays(it *item, refused *rule.Rule) answer {
+	if !objects[refused.ID] {
+		return unsaid
+	}
+	handle, found := r.handle(it)
+	if !found || !handle.known {
+		return unsaid
+	}
+	own := objectOf(r.call.Objects, handle)
+	if refused.ID == rule.ObjectNotFound.ID {
+		if own == nil {
+			return yes
+		}
+		return no
+	}
+	wanted := r.wanted(it)
+	switch {
+	case own == nil || own.Type == wanted:
+		return no
+	case wanted == "":
+		return unsaid
+	}
+	return yes
+}
+
+// onlyHandle is the one handle of a command that a check can have refused, by what the
+// file has, and the type of object that was wanted; "" if there are none or several.
+func (r *request) onlyHandle(refused *rule.Rule) (handle Value, wanted string) {
+	if !r.commanded || !objects[refused.ID] {
+		return Value{}, ""
+	}
+	for _, ctype := range decode.BuffersOf(r.call.Driver, r.word).Request {
+		for _, v := range r.core {
+			m, _ := spec.MeaningOf(ctype, v.Name)
+			if m.Role != spec.RoleHandle {
+				continue
+			}
+			var types []string
+			for _, id := range m.Objects {
+				types = append(types, objectName(r.call.Driver, id))
+			}
+			own := objectOf(r.call.Objects, v)
+			if (own == nil) != (refused.ID == rule.ObjectNotFound.ID) || own != nil && slices.Contains(types, own.Type) {
+				continue
+			}
+			if wanted != "" && handle.Name != v.Name {
+				return Value{}, ""
+			}
+			handle, wanted = v, strings.Join(types, " or ")
+		}
+	}
+	return handle, wanted
+}
+
+// objectName is the name of a type of objects.
+func objectName(driver uint32, id uint16) string {
+	for _, d := range spec.Linux6_12.Definitions(driver) {
+		if d.Object.ID == id && d.Object.Name != "" {
+			return d.Object.Name
+		}
+	}
+	return ""
 }
 
 // objectOf finds the object of a handle.
@@ -152,12 +235,7 @@ func (r *request) wanted(it *item) string {
 		if s == nil {
 			return ""
 		}
-		for _, d := range spec.Linux6_12.Definitions(r.call.Driver) {
-			if d.Object.ID == s.Object && d.Object.Name != "" {
-				return d.Object.Name
-			}
-		}
-		return ""
+		return objectName(r.call.Driver, s.Object)
 	}
 	for e := it.env; e != nil; e = e.caller {
 		for i := 0; i+1 < len(e.binds); i += 2 {
