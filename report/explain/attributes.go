@@ -78,17 +78,8 @@ func attributes(r *request, decided *item, of *Refusal) (out []Attribute) {
 // reached is how many of the attributes the parser came to.
 func (r *request) reached() int {
 	n := 0
-	var walk func(v *Visit)
-	walk = func(v *Visit) {
-		if v.User >= 0 {
-			n = max(n, v.User+1)
-		}
-		for _, c := range v.Children {
-			walk(c)
-		}
-	}
-	if r.call.Trace != nil {
-		walk(r.call.Trace)
+	for v := range r.call.Trace.all() {
+		n = max(n, v.User+1)
 	}
 	return n
 }
@@ -96,20 +87,13 @@ func (r *request) reached() int {
 // deviceHas says whether the device's own table has the user's attribute: a driver
 // or an older kernel may lack what the definitions have.
 func (r *request) deviceHas(user int) bool {
-	has, found := true, false
-	var walk func(v *Visit)
-	walk = func(v *Visit) {
+	has := true
+	for v := range r.call.Trace.all() {
 		if v.Name == "uverbs_set_attr" && v.User == user {
-			has, found = v.Known, true
-		}
-		for _, c := range v.Children {
-			walk(c)
+			has = v.Known
 		}
 	}
-	if r.call.Trace != nil {
-		walk(r.call.Trace)
-	}
-	return has || !found
+	return has
 }
 
 func attrText(d *decode.Attr) string {

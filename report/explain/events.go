@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"iter"
 	"sync"
 
 	"uverbsim/trace"
@@ -22,6 +23,26 @@ type Visit struct {
 	Fault *Copy
 
 	parent *Visit
+}
+
+// all are a visit and those in it, in the order in which they began.
+func (v *Visit) all() iter.Seq[*Visit] {
+	return func(yield func(*Visit) bool) { v.each(yield) }
+}
+
+func (v *Visit) each(yield func(*Visit) bool) bool {
+	if v == nil {
+		return true
+	}
+	if !yield(v) {
+		return false
+	}
+	for _, c := range v.Children {
+		if !c.each(yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // Copy is one from or to the user's memory: at which address, of how many bytes, and

@@ -537,12 +537,12 @@ func (r *request) attrValue(name string) []Value {
 		raw := &r.call.Ioctl.Attrs[i]
 		switch {
 		case d.In != nil && raw.Pointer:
-			return []Value{text(name, "%d bytes at %#x: %s", raw.Len, raw.Data, plain(d.In))}
+			return []Value{text(name, "%s: %s", pointsTo(int(raw.Len), raw.Data), plain(d.In))}
 		case d.In != nil:
 			v := Value{Name: name, Value: plain(d.In), n: d.In.Num, known: true}
 			return []Value{v}
 		case raw.Pointer:
-			return []Value{text(name, "%d bytes at %#x", raw.Len, raw.Data)}
+			return []Value{text(name, "%s", pointsTo(int(raw.Len), raw.Data))}
 		}
 		return []Value{text(name, "%#x", raw.Data)}
 	}

@@ -9,17 +9,10 @@ import (
 
 // fault is the copy by which the call failed, nil if it was none.
 func (r *request) fault() (last *Copy) {
-	var walk func(v *Visit)
-	walk = func(v *Visit) {
+	for v := range r.call.Trace.all() {
 		if v.Fault != nil {
 			last = v.Fault
 		}
-		for _, c := range v.Children {
-			walk(c)
-		}
-	}
-	if r.call.Trace != nil {
-		walk(r.call.Trace)
 	}
 	return last
 }

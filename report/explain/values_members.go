@@ -234,7 +234,7 @@ func (r *request) part(name string) []Value {
 	case a == nil:
 		return []Value{text(attr, "not sent")}
 	case a.Pointer:
-		return []Value{text(attr, "%d bytes at %#x", a.Len, a.Data)}
+		return []Value{text(attr, "%s", pointsTo(int(a.Len), a.Data))}
 	}
 	return []Value{text(attr, "%d bytes, in the attribute itself", a.Len)}
 }

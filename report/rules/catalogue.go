@@ -40,7 +40,7 @@ func (c Case) Command() string { return "uverbsim explain --only " + c.Name + " 
 
 // Reason says why no recorded case shows a rule.
 type Reason struct {
-	Kind string // one of Kinds
+	Kind string // the name of a Kind
 	Text string // a sentence
 }
 
@@ -52,9 +52,6 @@ type Kind struct {
 	// that cases were recorded on.
 	Met bool
 }
-
-// Kinds returns the kinds of reasons.
-func Kinds() []Kind { return slices.Clone(kinds) }
 
 var kinds = []Kind{
 	{"fault", "only when something in the kernel fails, such as an allocation", false},

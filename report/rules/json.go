@@ -45,7 +45,7 @@ type RecordedCase struct {
 
 // NoCase is a reason as JSON has it.
 type NoCase struct {
-	Kind   string `json:"kind"` // the name of one of Kinds
+	Kind   string `json:"kind"` // the name of a Kind
 	Reason string `json:"reason"`
 }
 
