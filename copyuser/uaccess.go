@@ -11,10 +11,7 @@ import (
 // from the user's memory. On a fault it returns false, with the bytes before
 // the fault copied and the rest of dst zeroed.
 func CopyFromUser(t *trace.Task, m Memory, dst []byte, from Addr) bool {
-	n := 0
-	if !t.Fail(trace.Copy, "copy_from_user") {
-		n = m.CopyIn(dst, from)
-	}
+	n := m.CopyIn(dst[:t.Cut("copy_from_user", len(dst))], from)
 	clear(dst[n:])
 	t.Note(trace.CopyIn, "", uint64(from), uint64(len(dst)), uint64(n))
 	return n == len(dst)
@@ -23,10 +20,7 @@ func CopyFromUser(t *trace.Task, m Memory, dst []byte, from Addr) bool {
 // CopyToUser models copy_to_user in include/linux/uaccess.h: it copies src to
 // the user's memory. False is a fault; the bytes before it are copied.
 func CopyToUser(t *trace.Task, m Memory, to Addr, src []byte) bool {
-	n := 0
-	if !t.Fail(trace.Copy, "copy_to_user") {
-		n = m.CopyOut(to, src)
-	}
+	n := m.CopyOut(to, src[:t.Cut("copy_to_user", len(src))])
 	t.Note(trace.CopyOut, "", uint64(to), uint64(len(src)), uint64(n))
 	return n == len(src)
 }
@@ -79,10 +73,7 @@ func GetUser64(t *trace.Task, m Memory, from Addr) (uint64, bool) {
 // ClearUser models clear_user in arch/x86/include/asm/uaccess_64.h: it zeroes n
 // bytes. False is a fault; the bytes before it are zeroed.
 func ClearUser(t *trace.Task, m Memory, to Addr, n uint64) bool {
-	cleared := uint64(0)
-	if !t.Fail(trace.Copy, "clear_user") {
-		cleared = m.Clear(to, n)
-	}
+	cleared := m.Clear(to, uint64(t.Cut("clear_user", int(n))))
 	t.Note(trace.Clear, "", uint64(to), n, cleared)
 	return cleared == n
 }
@@ -105,10 +96,7 @@ func IsBufferCleared(t *trace.Task, m Memory, from Addr, n uint64) (cleared, ok 
 	if t.Fail(trace.Alloc, "memdup_user") {
 		return false, false
 	}
-	read := uint64(0)
-	if !t.Fail(trace.Copy, "memdup_user") {
-		read, cleared = readCleared(m, from, n)
-	}
+	read, cleared := readCleared(m, from, uint64(t.Cut("memdup_user", int(n))))
 	t.Note(trace.CopyIn, "", uint64(from), n, read)
 	ok = read == n
 	return cleared && ok, ok

@@ -53,7 +53,7 @@ func (c *Ucontext) Uncharge(task *process.Task, ch process.Charge) { uncharge(ta
 func tryCharge(task *process.Task, dev *Device, r process.CgroupResource) (process.Charge, error) {
 	defer task.Trace.Enter(trace.Core, "ib_rdmacg_try_charge").Leave()
 	if task.Trace.Fail(trace.Charge, "rdmacg") {
-		return process.Charge{}, rule.CgroupAlloc
+		return process.Charge{}, rule.CgroupExceeded
 	}
 	return task.Cgroup().TryCharge(task, dev.Name, r)
 }

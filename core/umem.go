@@ -74,7 +74,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 	if access&AccessOnDemand != 0 {
 		return nil, rule.UmemOnDemand
 	}
-	if t.Fail(trace.Alloc, "ib_umem") {
+	if t.Fail(trace.Alloc, "ib_umem") || t.Fail(trace.Alloc, "page_list") {
 		return nil, rule.UmemNoMemory
 	}
 	n := numPages(addr, size)
@@ -92,6 +92,11 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		mm.SubPinnedVM(int64(n))
 		return nil, err
 	}
+	if t.Fail(trace.Alloc, "sg_append_table") || t.Fail(trace.Alloc, "dma_map") {
+		pin.Unpin()
+		mm.SubPinnedVM(int64(n))
+		return nil, rule.UmemNoMemory
+	}
 	writable := access&accessWritable != 0
 	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, Writable: writable, mm: mm}, nil
 }
@@ -103,10 +108,18 @@ func pinUser(t *trace.Task, k *spec.Kernel, mm copyuser.MM, from copyuser.Addr, 
 		return nil, rule.UmemNoMemory
 	}
 	writable := access&accessWritable != 0
+	var pin *copyuser.Pin
+	var err error
 	if !writable && !k.Has(spec.UmemPinByAccess) {
-		return mm.PinForced(from, size)
+		pin, err = mm.PinForced(from, size)
+	} else {
+		pin, err = mm.Pin(from, size, writable)
 	}
-	return mm.Pin(from, size, writable)
+	if err == nil && size > copyuser.PageSize && t.Fail(trace.PinPart, "pin_user_pages_fast") {
+		pin.Unpin() // those of the pages that were pinned
+		return nil, rule.UmemNoMemory
+	}
+	return pin, err
 }
 
 // CheckRereg says whether the memory, as it is pinned, can be used with other

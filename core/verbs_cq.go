@@ -12,7 +12,7 @@ import (
 // Errors: cq/busy, and those of the driver.
 func DestroyCQUser(cq *CQ, udata *Udata) error {
 	defer udata.Trace().Enter(trace.Core, "ib_destroy_cq_user").Leave()
-	if cq.Usecnt.Load() != 0 {
+	if cq.Usecnt.Read(udata.Trace(), "ib_cq") != 0 {
 		return rule.CQBusy
 	}
 	return cq.Device.Ops.DestroyCQ(cq, udata)

@@ -186,7 +186,7 @@ func (qp *QP) countUses(t *trace.Task, n int32) {
 func DestroyQPUser(qp *QP, udata *Udata) error {
 	t := udata.Trace()
 	defer t.Enter(trace.Core, "ib_destroy_qp_user").Leave()
-	if qp.Usecnt.Load() != 0 {
+	if qp.Usecnt.Read(t, "ib_qp") != 0 {
 		return rule.QPBusy
 	}
 	if qp.RealQP != qp {
@@ -209,7 +209,7 @@ func destroySharedQP(qp *QP, udata *Udata) error {
 	xrcd := realQP.XRCD
 	xrcd.tgtQPsRwsem.DownWrite(t)
 	CloseQP(t, qp) // it is a handle
-	last := realQP.Usecnt.Load() == 0
+	last := realQP.Usecnt.Read(t, "ib_qp") == 0
 	if last {
 		delete(xrcd.tgtQPs, realQP.QPNum)
 	}

@@ -46,7 +46,7 @@ func CreateSRQUser(pd *PD, attr *SRQInitAttr, o *uobject.Object, udata *Udata) (
 func DestroySRQUser(srq *SRQ, udata *Udata) error {
 	t := udata.Trace()
 	defer t.Enter(trace.Core, "ib_destroy_srq_user").Leave()
-	if srq.Usecnt.Load() != 0 {
+	if srq.Usecnt.Read(t, "ib_srq") != 0 {
 		return rule.SRQBusy
 	}
 	if err := srq.Device.Ops.DestroySRQ(srq, udata); err != nil {

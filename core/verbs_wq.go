@@ -13,7 +13,7 @@ func DestroyWQUser(wq *WQ, udata *Udata) error {
 	t := udata.Trace()
 	defer t.Enter(trace.Core, "ib_destroy_wq_user").Leave()
 	cq, pd := wq.CQ, wq.PD
-	if wq.Usecnt.Load() != 0 {
+	if wq.Usecnt.Read(t, "ib_wq") != 0 {
 		return rule.WQBusy
 	}
 	if err := wq.Device.Ops.DestroyWQ(wq, udata); err != nil {

@@ -34,7 +34,7 @@ func AllocXRCDUser(dev *Device, inode any, udata *Udata) (*XRCD, error) {
 func DeallocXRCDUser(xrcd *XRCD, udata *Udata) error {
 	t := udata.Trace()
 	defer t.Enter(trace.Core, "ib_dealloc_xrcd_user").Leave()
-	if xrcd.Usecnt.Load() != 0 {
+	if xrcd.Usecnt.Read(t, "ib_xrcd") != 0 {
 		return rule.XRCDInUse
 	}
 	if len(xrcd.tgtQPs) != 0 {

@@ -29,6 +29,7 @@ type Bundle struct {
 	file    *File
 	task    *process.Task
 	context *core.Ucontext // only valid once the call has an object
+	spare   process.Spare  // has the bundle, for a task to keep it
 
 	present uint64 // by bkey: the user sent the attribute, and it was processed
 	attrs   [spec.BkeyLen]attr
@@ -106,7 +107,7 @@ const maxSpareMem = 64 << 10
 // forget lets go of what the call had, so that a bundle that waits for the next
 // one keeps none of it alive.
 func (b *Bundle) forget() {
-	b.task, b.context, b.UObject = nil, nil, nil
+	b.file, b.task, b.context, b.UObject = nil, nil, nil, nil
 	p := b.priv
 	if p == nil {
 		return
@@ -128,6 +129,7 @@ func (b *Bundle) forget() {
 func newBundle(priv *bundlePriv) *Bundle {
 	b := &Bundle{priv: priv}
 	b.DriverUdata.Attrs, b.UCore.Attrs = b, b
+	b.spare.Value = b
 	return b
 }
 

@@ -105,7 +105,7 @@ func (r *rig) open(tb testing.TB, p *process.Process) (int, *File) {
 	fd, err := p.Open("/dev/infiniband/uverbs0", syscall.O_RDWR)
 	require.NoError(tb, err)
 	f := r.d.files[len(r.d.files)-1]
-	f.SetUcontext(core.NewUcontext(r.d.IBDevice(), &f.Umaps, &f.Objects))
+	f.SetUcontext(nil, core.NewUcontext(r.d.IBDevice(), &f.Umaps, &f.Objects))
 	return fd, f
 }
 

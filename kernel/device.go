@@ -53,6 +53,13 @@ func newDevice(m *Machine, dev *core.Device, num int, api *API) *Device {
 // IBDevice returns the driver's device, nil once it was removed.
 func (d *Device) IBDevice() *core.Device { return d.ibDev.Load() }
 
+// SRCUDereference is IBDevice for a call, which is in the device's SRCU (srcu_dereference
+// of ib_dev).
+func (d *Device) SRCUDereference(t *trace.Task) *core.Device {
+	t.Point(trace.Word, "load", "ib_dev", trace.Reads, &d.ibDev)
+	return d.ibDev.Load()
+}
+
 // OpenFiles returns how many files were opened through the node and are not
 // closed.
 func (d *Device) OpenFiles() int {
@@ -62,7 +69,8 @@ func (d *Device) OpenFiles() int {
 }
 
 // getNotZero takes a reference unless the last one is gone.
-func (d *Device) getNotZero() bool {
+func (d *Device) getNotZero(t *trace.Task) bool {
+	t.Point(trace.Ref, "get_unless_zero", "ib_uverbs_device", trace.Reads, &d.refs)
 	for {
 		n := d.refs.Load()
 		if n == 0 {
@@ -75,8 +83,10 @@ func (d *Device) getNotZero() bool {
 }
 
 // put drops a reference; the last one lets a removal go on.
-func (d *Device) put() {
+func (d *Device) put(t *trace.Task) {
+	t.Point(trace.Ref, "put", "ib_uverbs_device", trace.Drops, &d.refs)
 	if d.refs.Add(-1) == 0 {
+		t.Turned(trace.Writes)
 		close(d.comp)
 	}
 }

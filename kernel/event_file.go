@@ -132,8 +132,9 @@ func (a *AsyncEventFile) Init(b *Bundle, o *uobject.Object) {
 	a.Queue.init()
 	f := b.file
 	f.UcontextLock.Lock(t)
-	if f.defaultAsync.Load() == nil {
+	if f.DefaultAsync(t) == nil {
 		o.Get(t)
+		t.Point(trace.Word, "store", "default_async_file", trace.Writes, &f.defaultAsync)
 		f.defaultAsync.Store(a)
 	}
 	f.UcontextLock.Unlock(t)

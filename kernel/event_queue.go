@@ -61,7 +61,7 @@ func (q *EventQueue) push(t *trace.Task, e *event) {
 		e.inObj = e.obj.list.PushBack(e)
 	}
 	q.lock.Unlock(t)
-	q.wait.WakeUp()
+	q.wait.WakeUp(t)
 }
 
 // remove takes the event out of both lists. The caller holds the lock.
@@ -92,7 +92,7 @@ func (q *EventQueue) free(t *trace.Task) {
 	q.lock.Lock(t)
 	q.closed = true
 	q.lock.Unlock(t)
-	q.wait.WakeUp()
+	q.wait.WakeUp(t)
 	q.lock.Lock(t)
 	for e := q.events.Front(); e != nil; e = q.events.Front() {
 		q.remove(e.Value.(*event))
@@ -107,8 +107,9 @@ func (q *EventQueue) Len() int {
 	return q.events.Len()
 }
 
-// ready says whether a read would not wait.
-func (q *EventQueue) ready() bool {
+// ready says whether a read would not wait. The kernel looks without the lock.
+func (q *EventQueue) ready(t *trace.Task) bool {
+	t.Point(trace.Word, "look at", "event_list", trace.Reads, &q.lock)
 	q.lock.Lock(nil)
 	defer q.lock.Unlock(nil)
 	return q.events.Len() > 0 || q.closed

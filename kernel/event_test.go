@@ -260,7 +260,7 @@ func TestDefaultAsync(t *testing.T) {
 	require.Nil(t, take())
 	first := p.newFD(t, async)
 	second := p.newFD(t, async)
-	def := p.file.DefaultAsync()
+	def := p.file.DefaultAsync(nil)
 	require.NotNil(t, def)
 	require.Same(t, def, take())
 	require.NoError(t, p.p.Close(first))

@@ -26,11 +26,8 @@ type File struct {
 	defaultAsync atomic.Pointer[AsyncEventFile]
 	ref          atomic.Int64
 
-	// Bundles that no call uses at the moment.
-	spare       atomic.Pointer[Bundle]
 	sparesMutex sync.Mutex
-	spares      []*Bundle
-	spareWrite  atomic.Pointer[Bundle] // one without attributes, for a write() command
+	spares      []*Bundle // that no call uses at the moment; see getBundle
 }
 
 // The operations of a device node, without and with mmap.
@@ -45,12 +42,12 @@ var (
 func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_open").Leave()
-	if !d.getNotZero() {
+	if !d.getNotZero(t) {
 		return nil, rule.OpenNoDevice
 	}
 	f, err := d.newFile(task)
 	if err != nil {
-		d.put()
+		d.put(t)
 		return nil, err
 	}
 	filp, err := process.NewFile(task, d.fops, f, flags)
@@ -64,11 +61,11 @@ func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
 // newFile is the part of ib_uverbs_open under lists_mutex.
 func (d *Device) newFile(task *process.Task) (*File, error) {
 	t := task.Trace
-	key := d.srcu.ReadLock(t)
-	defer d.srcu.ReadUnlock(t, key)
+	key := d.srcu.ReadLock(task)
+	defer d.srcu.ReadUnlock(task, key)
 	d.listsMutex.Lock(t)
 	defer d.listsMutex.Unlock(t)
-	dev := d.ibDev.Load()
+	dev := d.SRCUDereference(t)
 	if dev == nil {
 		return nil, rule.OpenDeviceGone
 	}
@@ -118,8 +115,8 @@ func (d *Device) unlist(t *trace.Task, f *File) {
 // Errors: context/device-gone, context/none.
 func (f *File) Ucontext(t *trace.Task) (*core.Ucontext, error) {
 	defer t.Enter(trace.Uverbs, "ib_uverbs_get_ucontext_file").Leave()
-	c := f.ucontext.Load()
-	if f.Device.ibDev.Load() == nil {
+	c := f.loadUcontext(t)
+	if f.Device.SRCUDereference(t) == nil {
 		return nil, rule.ContextDeviceGone
 	}
 	if c == nil {
@@ -129,25 +126,45 @@ func (f *File) Ucontext(t *trace.Task) (*core.Ucontext, error) {
 }
 
 // HasUcontext says whether a context was set. The caller holds UcontextLock.
-func (f *File) HasUcontext() bool { return f.ucontext.Load() != nil }
+func (f *File) HasUcontext(t *trace.Task) bool { return f.loadUcontext(t) != nil }
+
+func (f *File) loadUcontext(t *trace.Task) *core.Ucontext {
+	t.Point(trace.Word, "load", "ucontext", trace.Reads, &f.ucontext)
+	return f.ucontext.Load()
+}
 
 // SetUcontext makes the context visible. The caller holds UcontextLock.
-func (f *File) SetUcontext(c *core.Ucontext) { f.ucontext.Store(c) }
+func (f *File) SetUcontext(t *trace.Task, c *core.Ucontext) {
+	t.Point(trace.Word, "store", "ucontext", trace.Writes, &f.ucontext)
+	f.ucontext.Store(c)
+}
 
 // DefaultAsync returns the first async event file that was made, or nil.
-func (f *File) DefaultAsync() *AsyncEventFile { return f.defaultAsync.Load() }
+func (f *File) DefaultAsync(t *trace.Task) *AsyncEventFile {
+	t.Point(trace.Word, "load", "default_async_file", trace.Reads, &f.defaultAsync)
+	return f.defaultAsync.Load()
+}
+
+// What a task keeps for its next call.
+const (
+	spareBundle      = iota // for an ioctl, or for a destroy outside of any call
+	spareWriteBundle        // one without attributes, for a write() command
+)
 
 // getBundle lends a bundle for an ioctl, or for a destroy outside of any call.
 func (f *File) getBundle(task *process.Task) *Bundle {
-	b := f.spare.Swap(nil)
-	if b == nil {
+	var b *Bundle
+	if s := task.Spares[spareBundle].Swap(nil); s != nil {
+		b = s.Value.(*Bundle)
+	} else {
 		b = f.anotherBundle()
 	}
 	b.reset(f, task)
 	return b
 }
 
-// anotherBundle serves a call while another one is under way.
+// anotherBundle serves the first call of a task, and a call while another one
+// of the task is under way.
 func (f *File) anotherBundle() *Bundle {
 	f.sparesMutex.Lock()
 	defer f.sparesMutex.Unlock()
@@ -166,8 +183,9 @@ const maxSpares = 64
 
 // putBundle takes the bundle back.
 func (f *File) putBundle(b *Bundle) {
+	task := b.task
 	b.forget()
-	if f.spare.CompareAndSwap(nil, b) {
+	if task.Spares[spareBundle].CompareAndSwap(nil, &b.spare) {
 		return
 	}
 	f.sparesMutex.Lock()
@@ -179,8 +197,10 @@ func (f *File) putBundle(b *Bundle) {
 
 // getWriteBundle lends a bundle for a write() command. It has no attributes.
 func (f *File) getWriteBundle(task *process.Task) *Bundle {
-	b := f.spareWrite.Swap(nil)
-	if b == nil {
+	var b *Bundle
+	if s := task.Spares[spareWriteBundle].Swap(nil); s != nil {
+		b = s.Value.(*Bundle)
+	} else {
 		b = newBundle(nil)
 	}
 	b.reset(f, task)
@@ -189,8 +209,9 @@ func (f *File) getWriteBundle(task *process.Task) *Bundle {
 
 // putWriteBundle takes it back.
 func (f *File) putWriteBundle(b *Bundle) {
+	task := b.task
 	b.forget()
-	f.spareWrite.Store(b)
+	task.Spares[spareWriteBundle].Store(&b.spare)
 }
 
 // owner is a File as package uobject sees it.
@@ -206,19 +227,21 @@ func (o *owner) ObjectContext(task *process.Task) (uobject.Context, error) {
 	return c, nil
 }
 
-func (o *owner) HasContext() bool { return o.ucontext.Load() != nil }
+func (o *owner) HasContext(t *trace.Task) bool { return o.file().loadUcontext(t) != nil }
 
-func (o *owner) DeviceGone() bool { return o.Device.ibDev.Load() == nil }
+func (o *owner) DeviceGone(t *trace.Task) bool { return o.Device.SRCUDereference(t) == nil }
 
 func (o *owner) Get(t *trace.Task) {
-	t.Before(trace.Ref, "ib_uverbs_file")
+	t.Before(trace.Ref, "get", "ib_uverbs_file", trace.Nothing, &o.ref)
 	o.ref.Add(1)
 }
 
 // Put drops a reference on the file and releases it with the last.
 func (o *owner) Put(task *process.Task) {
-	task.Trace.Before(trace.Ref, "ib_uverbs_file")
+	t := task.Trace
+	t.Before(trace.Ref, "put", "ib_uverbs_file", trace.Drops, &o.ref)
 	if o.ref.Add(-1) == 0 {
+		t.Turned(trace.Writes)
 		o.file().release(task)
 	}
 }
@@ -231,7 +254,7 @@ func (o *owner) PutAttrs(attrs uobject.Attrs) { o.file().putBundle(attrs.(*Bundl
 // rdma_core.c.
 func (o *owner) DestroyContext(task *process.Task, why uobject.RemoveReason) {
 	defer task.Trace.EnterInlined(trace.Uverbs, "ufile_destroy_ucontext").Leave()
-	c := o.ucontext.Load()
+	c := o.file().loadUcontext(task.Trace)
 	ops := &c.Device.Ops
 	if why == uobject.RemoveDriverRemove {
 		o.Umaps.Disassociate(task)
@@ -241,7 +264,7 @@ func (o *owner) DestroyContext(task *process.Task, why uobject.RemoveReason) {
 	}
 	c.UnchargeHandle(task)
 	ops.DeallocUcontext(task, c)
-	o.ucontext.Store(nil)
+	o.file().SetUcontext(task.Trace, nil)
 }
 
 // release models ib_uverbs_release_file.
@@ -249,8 +272,8 @@ func (f *File) release(task *process.Task) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_release_file").Leave()
 	f.Objects.Release(t)
-	f.Device.put()
-	if a := f.defaultAsync.Load(); a != nil {
+	f.Device.put(t)
+	if a := f.DefaultAsync(t); a != nil {
 		a.Object.Put(t)
 	}
 }

@@ -64,9 +64,9 @@ func (f *File) ioctl(b *Bundle, arg copyuser.Addr) error {
 	if hdr.Reserved1 != 0 || hdr.Reserved2 != 0 {
 		return rule.HeaderReserved
 	}
-	key := f.Device.srcu.ReadLock(t)
+	key := f.Device.srcu.ReadLock(b.task)
 	err := f.cmdVerbs(b, &hdr, arg+spec.IoctlHdrSize)
-	f.Device.srcu.ReadUnlock(t, key)
+	f.Device.srcu.ReadUnlock(b.task, key)
 	return err
 }
 
@@ -118,6 +118,7 @@ func (b *Bundle) runMethod() error {
 	defer t.EnterInlined(trace.Uverbs, "ib_uverbs_run_method").Leave()
 	p := b.priv
 	m := p.method
+	t.Point(trace.Word, "load", "handler", trace.Reads, &m.handler)
 	handler := m.handler.Load()
 	if handler == nil {
 		return rule.MethodDisassociated

@@ -104,27 +104,42 @@ func (m *Machine) Register(dev *core.Device, driver Definitions) (*Device, error
 // Unregister removes a device, as when its driver goes. A driver that can take
 // its device from running users (disassociate_ucontext) does, and Unregister
 // returns when that is done; otherwise it waits until the last file is closed.
-// A device that was removed before is left alone. It models
-// ib_uverbs_remove_one.
+// Then the control groups, those that are in one tree with the task's, forget it.
+// A device that was removed before is left alone. It models what
+// __ib_unregister_device in drivers/infiniband/core/device.c does with uverbs and
+// with control groups.
 func (m *Machine) Unregister(task *process.Task, d *Device) {
+	dev := d.ibDev.Load()
+	if !m.removeNode(task.Trace, d) {
+		return
+	}
+	d.removeOne(task, dev)
+	task.Cgroup().UnregisterDevice(dev.Name)
+}
+
+// removeOne models ib_uverbs_remove_one.
+func (d *Device) removeOne(task *process.Task, dev *core.Device) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_remove_one").Leave()
-	if !m.removeNode(d) {
-		return
-	}
-	dev := d.ibDev.Load()
 	if dev.Ops.DisassociateUcontext != nil {
-		d.freeHWResources(task)
-		d.put()
+		// What the files' mappings hold may go with them: another file of the device,
+		// which cannot be closed before the locks of this one are free.
+		task.InCall(func() { d.freeHWResources(task) })
+		d.put(t)
 		return
 	}
-	d.put()
+	d.put(t)
 	t.Flush()
+	if t.Scheduled() {
+		t.PointAt(&trace.Point{Kind: trace.Ref, Verb: "wait_for_completion", Name: "ib_uverbs_device",
+			Access: trace.Access{Effect: trace.Reads, On: &d.refs}, Ready: func() bool { return d.refs.Load() == 0 }})
+	}
 	<-d.comp
 }
 
 // removeNode takes the device's node away and says whether it was there.
-func (m *Machine) removeNode(d *Device) bool {
+func (m *Machine) removeNode(t *trace.Task, d *Device) bool {
+	t.Point(trace.Handle, "remove", "device node", trace.Writes, &m.nodes)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	n := m.nodes[d.Num]
@@ -140,8 +155,9 @@ func (m *Machine) removeNode(d *Device) bool {
 func (d *Device) freeHWResources(task *process.Task) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_free_hw_resources").Leave()
+	t.Point(trace.Word, "store", "ib_dev", trace.Writes, &d.ibDev)
 	d.ibDev.Store(nil)
-	d.API.disassociatePre()
+	d.API.disassociatePre(t)
 	d.srcu.Synchronize(t)
 	for {
 		f := d.firstFile(t)
@@ -151,7 +167,7 @@ func (d *Device) freeHWResources(task *process.Task) {
 		f.destroyAll(task, uobject.RemoveDriverRemove)
 		(*owner)(f).Put(task)
 	}
-	d.API.disassociate()
+	d.API.disassociate(t)
 }
 
 // firstFile takes the first file off the list, with a reference.
@@ -214,6 +230,7 @@ type vfs Machine
 // Errors: open/no-node, open/permission, and those of the device's open.
 func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, error) {
 	m := (*Machine)(v)
+	task.Trace.Point(trace.Handle, "look up", "device node", trace.Reads, &m.nodes)
 	n := m.node(path)
 	if n == nil {
 		return nil, rule.OpenNoNode

@@ -55,7 +55,7 @@ func openRefusals() []openRefusal {
 		}},
 		{"on its way out", rule.OpenNoDevice, func(tb testing.TB, r *rig) error {
 			require.NoError(tb, r.p.Close(r.fd))
-			r.d.put()
+			r.d.put(nil)
 			return open(r.p, rigNode, 0)
 		}},
 		{"gone between node and open", rule.OpenDeviceGone, func(tb testing.TB, r *rig) error {
@@ -153,8 +153,8 @@ func TestUcontext(t *testing.T) {
 	c, err := p.file.Ucontext(nil)
 	require.NoError(t, err)
 	require.Same(t, p.d.IBDevice(), c.Device)
-	p.file.SetUcontext(nil)
-	require.False(t, p.file.HasUcontext())
+	p.file.SetUcontext(nil, nil)
+	require.False(t, p.file.HasUcontext(nil))
 	p.put(t, p.mem, thing, methodNew, spec.IoctlAttr{Data: 5})
 	require.Equal(t, error(rule.ContextNone), p.ioctl())
 	require.Equal(t, uint64(5), p.answer(t, 0).Data, "no number was taken")
@@ -293,4 +293,17 @@ func TestCloseWhileInUse(t *testing.T) {
 	require.Len(t, p.gone, 1)
 	require.Zero(t, p.d.OpenFiles())
 	require.Equal(t, int64(1), p.d.refs.Load())
+}
+
+// TestRemovalForgetsLimits: what a control group counts of a device, and allows,
+// goes with the device.
+func TestRemovalForgetsLimits(t *testing.T) {
+	m := newMapper(t, 1)
+	group, name := m.p.Cgroup(), m.d.IBDevice().Name
+	require.NoError(t, group.SetMax(name, "hca_object=5"))
+	_, err := group.TryCharge(m.p.NewTask(nil), name, process.RDMACG_RESOURCE_HCA_OBJECT)
+	require.NoError(t, err)
+	m.remove()
+	require.Equal(t, "hca_handle=max hca_object=max ", group.Max(name))
+	require.Equal(t, "hca_handle=0 hca_object=0 ", group.Current(name))
 }

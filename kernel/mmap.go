@@ -13,8 +13,8 @@ func mmap(task *process.Task, filp *process.File, a *copyuser.Area) error {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_mmap").Leave()
 	f := filp.Private.(*File)
-	key := f.Device.srcu.ReadLock(t)
-	defer f.Device.srcu.ReadUnlock(t, key)
+	key := f.Device.srcu.ReadLock(task)
+	defer f.Device.srcu.ReadUnlock(task, key)
 	c, err := f.Ucontext(t)
 	if err != nil {
 		return refuse(t, err)
@@ -60,7 +60,7 @@ func umapOpen(cur copyuser.Current, a *copyuser.Area) {
 	defer f.Objects.HWDestroyRwsem.UpRead(t)
 	f.Umaps.DisassociationLock.Lock(t)
 	defer f.Umaps.DisassociationLock.Unlock(t)
-	if f.ucontext.Load() == nil || t.Fail(trace.Alloc, "rdma_umap_priv") {
+	if f.loadUcontext(t) == nil || t.Fail(trace.Alloc, "rdma_umap_priv") {
 		a.Private = nil
 		a.Zap()
 		return

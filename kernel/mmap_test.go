@@ -3,6 +3,7 @@ package kernel
 import (
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -252,6 +253,41 @@ func TestRemovalReadOnly(t *testing.T) {
 	require.True(t, m.p.Load(at, got))
 	require.Equal(t, []byte{0}, got)
 	require.Error(t, m.p.Mprotect(at, copyuser.PageSize, rw))
+}
+
+// atLock calls do once, when the task has taken the lock of that name.
+type atLock struct {
+	name string
+	do   func()
+}
+
+func (a *atLock) Event(_ *trace.Task, e *trace.Event) {
+	if do := a.do; do != nil && e.Kind == trace.Lock && e.Name == a.name {
+		a.do = nil
+		do()
+	}
+}
+
+// TestExitDuringRemoval: the last process that maps the device exits while the
+// removal is at its mappings. The address space then ends with the removal, and
+// the last reference to the file with it, while the file's locks are held.
+func TestExitDuringRemoval(t *testing.T) {
+	m := newMapper(t, 1)
+	m.mmap(t, 0)
+	left := &atLock{"mmap_lock", func() { m.p.Exit() }}
+	remover := m.m.NewProcess(process.Options{}).NewTask(trace.NewTask(1, left))
+	done := make(chan struct{})
+	go func() {
+		m.m.Unregister(remover, m.d)
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		panic("the removal waits for itself")
+	}
+	require.Nil(t, left.do, "the process exited")
+	require.Zero(t, m.file.ref.Load())
 }
 
 // TestForkWithoutMemory: a copy that cannot be followed gets no page of the

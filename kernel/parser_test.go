@@ -225,7 +225,7 @@ func (r *rig) state(tb testing.TB) state {
 	// Nobody holds any of these.
 	r.file.Objects.HWDestroyRwsem.DownWrite(nil)
 	r.file.Objects.HWDestroyRwsem.UpWrite(nil)
-	require.Zero(tb, r.d.srcu.readers[0].Load()+r.d.srcu.readers[1].Load())
+	require.Zero(tb, r.d.srcu.inside())
 	return s
 }
 

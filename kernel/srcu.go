@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"uverbsim/process"
 	"uverbsim/trace"
 )
 
@@ -12,12 +13,21 @@ import (
 type srcu struct {
 	name    string
 	index   atomic.Uint32
-	readers [2]atomic.Int64
-
-	sync    sync.Mutex   // one Synchronize at a time
 	waiting atomic.Int32 // Synchronize is to be woken
+	sync    sync.Mutex   // one Synchronize at a time
 	empty   sync.Mutex   // guards cond
 	cond    *sync.Cond
+
+	_       [128]byte // what is above is only read as long as no device is removed
+	readers [process.NrCPUs]srcuReaders
+}
+
+// srcuReaders are the readers on one processor, by the index that they came
+// with (struct srcu_data). A task stays on its processor, so it leaves where it
+// entered and no count is ever below zero.
+type srcuReaders struct {
+	n [2]atomic.Int64
+	_ [112]byte
 }
 
 func (s *srcu) init(name string) {
@@ -26,20 +36,23 @@ func (s *srcu) init(name string) {
 }
 
 // ReadLock enters and returns the key to leave with (srcu_read_lock).
-func (s *srcu) ReadLock(t *trace.Task) uint32 {
-	t.Before(trace.Lock, s.name)
+func (s *srcu) ReadLock(task *process.Task) uint32 {
+	t := task.Trace
+	t.Before(trace.Lock, "srcu_read_lock", s.name, trace.Reads, &s.index)
 	key := s.index.Load() & 1
-	s.readers[key].Add(1)
+	t.Point(trace.Lock, "srcu_read_lock, counted", s.name, trace.Counts, &s.readers)
+	s.readers[task.CPU].n[key].Add(1)
 	t.Note(trace.Lock, s.name, 0, 0, 0)
 	return key
 }
 
 // ReadUnlock leaves (srcu_read_unlock).
-func (s *srcu) ReadUnlock(t *trace.Task, key uint32) {
-	if s.waiting.Load() != 0 {
-		t.Flush()
+func (s *srcu) ReadUnlock(task *process.Task, key uint32) {
+	t := task.Trace
+	if t != nil {
+		s.beforeUnlock(t)
 	}
-	if s.readers[key].Add(-1) == 0 && s.waiting.Load() != 0 {
+	if s.readers[task.CPU].n[key].Add(-1) == 0 && s.waiting.Load() != 0 {
 		s.empty.Lock()
 		s.cond.Broadcast()
 		s.empty.Unlock()
@@ -47,21 +60,56 @@ func (s *srcu) ReadUnlock(t *trace.Task, key uint32) {
 	t.Note(trace.Unlock, s.name, 0, 0, 0)
 }
 
+func (s *srcu) beforeUnlock(t *trace.Task) {
+	if s.waiting.Load() != 0 {
+		t.Flush()
+	}
+	if t.Scheduled() {
+		t.PointAt(&trace.Point{Kind: trace.Unlock, Verb: "srcu_read_unlock", Name: s.name,
+			Access: trace.Access{Effect: trace.Counts, On: &s.readers}, Frees: true})
+	}
+}
+
 // Synchronize returns when all that had entered before have left
 // (synchronize_srcu). A reader may have read the index and not yet counted
-// itself, so both counts are awaited.
+// itself, so both counts are awaited, on each processor.
 func (s *srcu) Synchronize(t *trace.Task) {
-	t.Before(trace.Lock, s.name)
+	t.Before(trace.Lock, "synchronize_srcu", s.name, trace.Nothing, s)
 	s.sync.Lock()
 	defer s.sync.Unlock()
 	s.waiting.Store(1)
 	defer s.waiting.Store(0)
 	for range 2 {
+		t.Point(trace.Lock, "synchronize_srcu, flip", s.name, trace.Writes, &s.index)
 		old := (s.index.Add(1) - 1) & 1
+		if t.Scheduled() {
+			t.PointAt(&trace.Point{Kind: trace.Lock, Verb: "synchronize_srcu, wait", Name: s.name,
+				Access: trace.Access{Effect: trace.Reads, On: &s.readers}, Ready: func() bool { return s.none(old) }})
+		}
 		s.empty.Lock()
-		for s.readers[old].Load() != 0 {
-			s.cond.Wait()
+		for i := range s.readers {
+			for s.readers[i].n[old].Load() != 0 {
+				s.cond.Wait()
+			}
 		}
 		s.empty.Unlock()
 	}
+}
+
+// none says whether no reader is left that came with that index.
+func (s *srcu) none(index uint32) bool {
+	for i := range s.readers {
+		if s.readers[i].n[index].Load() != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// inside returns how many readers there are.
+func (s *srcu) inside() (n int64) {
+	for i := range s.readers {
+		n += s.readers[i].n[0].Load() + s.readers[i].n[1].Load()
+	}
+	return n
 }

@@ -82,7 +82,7 @@ func ReleaseUCQ(t *trace.Task, channel *CompletionEventFile, u *UCQ) {
 // default one, with a reference; nil if there is neither. It models
 // ib_uverbs_get_async_event in uverbs.h.
 func (b *Bundle) AsyncEvent(id uint16) *AsyncEventFile {
-	a := b.file.DefaultAsync()
+	a := b.file.DefaultAsync(b.Trace())
 	if o, err := b.Object(id); err == nil {
 		a = o.Ext.(*AsyncEventFile)
 	}

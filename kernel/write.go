@@ -98,8 +98,8 @@ func (f *File) write(b *Bundle, buf copyuser.Addr, count uint64) error {
 		return err
 	}
 
-	key := f.Device.srcu.ReadLock(t)
-	defer f.Device.srcu.ReadUnlock(t, key)
+	key := f.Device.srcu.ReadLock(b.task)
+	defer f.Device.srcu.ReadUnlock(b.task, key)
 	if m.IsEx {
 		b.splitEx(&hdr, buf)
 	} else if err := b.split(&hdr, m, buf); err != nil {

@@ -82,7 +82,7 @@ func newWriter(tb testing.TB) *writer {
 	w.fd, err = w.p.Open("/dev/infiniband/uverbs1", syscall.O_RDWR)
 	require.NoError(tb, err)
 	w.file = w.d.files[0]
-	w.file.SetUcontext(core.NewUcontext(dev, &w.file.Umaps, &w.file.Objects))
+	w.file.SetUcontext(nil, core.NewUcontext(dev, &w.file.Umaps, &w.file.Objects))
 	return w
 }
 

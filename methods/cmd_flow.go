@@ -122,7 +122,7 @@ func createFlow(b *kernel.Bundle, o *uobject.Object, dev *core.Device, cmd *spec
 func flowResourcesAlloc(b *kernel.Bundle) (*core.FlowResources, error) {
 	t := b.Trace()
 	defer t.Enter(trace.Uverbs, "flow_resources_alloc").Leave()
-	if t.Fail(trace.Alloc, "ib_uflow_resources") {
+	if t.Fail(trace.Alloc, "ib_uflow_resources") || t.Fail(trace.Alloc, "counters") || t.Fail(trace.Alloc, "collection") {
 		return nil, rule.CmdFlowResourcesNoMemory
 	}
 	return &core.FlowResources{}, nil

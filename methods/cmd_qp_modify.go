@@ -22,7 +22,7 @@ func uverbsQueryQP(b *kernel.Bundle) error {
 	if err := request(b, &cmd); err != nil {
 		return err
 	}
-	if b.Trace().Fail(trace.Alloc, "ib_qp_attr") {
+	if b.Trace().Fail(trace.Alloc, "ib_qp_attr") || b.Trace().Fail(trace.Alloc, "ib_qp_init_attr") {
 		return rule.CmdQPQueryNoMemory
 	}
 	qp, o, err := uobjGetObjRead[*core.QP](b, spec.UVERBS_OBJECT_QP, cmd.QPHandle)

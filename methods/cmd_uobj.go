@@ -116,7 +116,7 @@ func lookupCompFile(b *kernel.Bundle, fd int32) (*kernel.CompletionEventFile, er
 // reference, nil if it has none: where the events of an object that a command
 // makes go.
 func defaultAsyncEvent(b *kernel.Bundle) *kernel.AsyncEventFile {
-	a := b.File().DefaultAsync()
+	a := b.File().DefaultAsync(b.Trace())
 	if a != nil {
 		a.Object.Get(b.Trace())
 	}

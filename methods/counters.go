@@ -29,7 +29,7 @@ var objectCounters = object{
 func freeCounters(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_free_counters").Leave()
 	c := o.HW.(*core.Counters)
-	if c.Usecnt.Load() != 0 {
+	if c.Usecnt.Read(attrs.Task().Trace, "ib_counters") != 0 {
 		return rule.CountersBusy
 	}
 	return c.Device.Ops.DestroyCounters(attrs.Task(), c)
@@ -63,7 +63,7 @@ func countersRead(b *kernel.Bundle) error {
 	if c.Device.Ops.ReadCounters == nil {
 		return rule.CountersReadUnsupported
 	}
-	if c.Usecnt.Load() == 0 {
+	if c.Usecnt.Read(b.Trace(), "ib_counters") == 0 {
 		return rule.CountersUnbound
 	}
 	var attr core.CountersReadAttr

@@ -26,7 +26,7 @@ var objectDM = object{
 func freeDM(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_free_dm").Leave()
 	dm := o.HW.(*core.DM)
-	if dm.Usecnt.Load() != 0 {
+	if dm.Usecnt.Read(attrs.Task().Trace, "ib_dm") != 0 {
 		return rule.DMBusy
 	}
 	return dm.Device.Ops.DeallocDM(dm, attrs.(core.Attrs))

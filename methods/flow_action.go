@@ -23,7 +23,7 @@ var objectFlowAction = object{
 func freeFlowAction(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_free_flow_action").Leave()
 	a := o.HW.(*core.FlowAction)
-	if a.Usecnt.Load() != 0 {
+	if a.Usecnt.Read(attrs.Task().Trace, "ib_flow_action") != 0 {
 		return rule.FlowActionBusy
 	}
 	return a.Device.Ops.DestroyFlowAction(attrs.Task(), a)

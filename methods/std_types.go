@@ -36,7 +36,7 @@ func newUXRCD() any { return new(uxrcd) }
 func freePD(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_free_pd").Leave()
 	pd := o.HW.(*core.PD)
-	if pd.Usecnt.Load() != 0 {
+	if pd.Usecnt.Read(attrs.Task().Trace, "ib_pd") != 0 {
 		return rule.PDBusy
 	}
 	return core.DeallocPDUser(pd, core.UdataOf(attrs))
@@ -89,7 +89,7 @@ func freeFlow(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) er
 func freeRWQIndTbl(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_free_rwq_ind_tbl").Leave()
 	tbl := o.HW.(*core.RWQIndTable)
-	if tbl.Usecnt.Load() != 0 {
+	if tbl.Usecnt.Read(attrs.Task().Trace, "ib_rwq_ind_table") != 0 {
 		return rule.RWQIndTblBusy
 	}
 	if err := tbl.Device.Ops.DestroyRWQIndTable(attrs.Task(), tbl); err != nil {

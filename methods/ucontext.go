@@ -15,7 +15,7 @@ func allocUcontext(b *kernel.Bundle) error {
 	t := b.Trace()
 	defer t.Enter(trace.Uverbs, "ib_alloc_ucontext").Leave()
 	f := b.File()
-	dev := f.Device.IBDevice()
+	dev := f.Device.SRCUDereference(t)
 	if dev == nil {
 		return rule.UcontextDeviceGone
 	}
@@ -41,7 +41,7 @@ func initUcontext(b *kernel.Bundle) error {
 	defer f.Objects.HWDestroyRwsem.UpRead(t)
 	f.UcontextLock.Lock(t)
 	defer f.UcontextLock.Unlock(t)
-	if f.HasUcontext() {
+	if f.HasUcontext(t) {
 		return rule.UcontextTwice
 	}
 	if err := ucontext.ChargeHandle(b.Task()); err != nil {
@@ -51,6 +51,6 @@ func initUcontext(b *kernel.Bundle) error {
 		ucontext.UnchargeHandle(b.Task())
 		return err
 	}
-	f.SetUcontext(ucontext)
+	f.SetUcontext(t, ucontext)
 	return nil
 }

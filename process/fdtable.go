@@ -79,8 +79,8 @@ func (d *fdTable) free(fd int) {
 	d.next = min(d.next, fd)
 }
 
-// take removes the file of a descriptor and gives the descriptor back:
-// file_close_fd_locked in fs/file.c. It returns nil if there is no file.
+// take removes the file of a descriptor and gives the descriptor back. It returns
+// nil if there is no file.
 func (d *fdTable) take(fd int) *File {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,6 +124,121 @@ func (d *fdTable) dup(from *fdTable) {
 	}
 }
 
+// atSlot is a scheduling point at the place of a descriptor, which is looked at
+// without the lock.
+func (t *Task) atSlot(verb string, e trace.Effect, fd int) {
+	if t.Trace.Scheduled() {
+		t.Trace.PointAt(&trace.Point{Kind: trace.Handle, Verb: verb, Name: "fd", Access: t.files.slot(e, fd)})
+	}
+}
+
+// inTable is the scheduling point of a section under file_lock that changes which
+// descriptors are free and, unless fd is -1, what that one has.
+func (t *Task) inTable(verb string, fd int) {
+	if !t.Trace.Scheduled() {
+		return
+	}
+	p := trace.Point{Kind: trace.Handle, Verb: verb, Name: "fd", Access: trace.Access{Effect: trace.Writes, On: &t.files.next}}
+	if fd >= 0 {
+		p.Also = t.files.slot(trace.Writes, fd)
+	}
+	t.Trace.PointAt(&p)
+}
+
+func (d *fdTable) slot(e trace.Effect, fd int) trace.Access {
+	return trace.Access{Effect: e, On: &d.fd, N: uint64(fd)}
+}
+
+// fdget models fdget in include/linux/file.h: it returns the file of a descriptor
+// for as long as the system call lasts, or nil. The call borrows the reference
+// that the descriptor has, so threads that call on one file share no counter. Who
+// takes the file out of the table hands the borrowers references of their own
+// (lend).
+//
+// A call of the task that comes while another one borrows takes a reference.
+func (t *Task) fdget(fd int) *File {
+	if t.host == nil {
+		t.atSlot("look up", trace.Reads, fd)
+		f := t.files.lookup(fd)
+		if f == nil {
+			return nil
+		}
+		t.Trace.Point(trace.Ref, "fdget", "file", trace.Writes, &t.borrowed)
+		if t.borrowed.CompareAndSwap(nil, f) {
+			// Whoever takes the file out of the table looks for borrowers after
+			// that: it sees this one, or this one sees that it came too late.
+			t.atSlot("look again", trace.Reads, fd)
+			if t.files.lookup(fd) == f {
+				return f
+			}
+			t.fdput(f)
+		}
+	}
+	return t.Fget(fd)
+}
+
+// fdput models fdput in include/linux/file.h. Of two calls of one task on one
+// file it does not matter which has borrowed it and which has a reference.
+func (t *Task) fdput(f *File) {
+	t.Trace.Point(trace.Ref, "fdput", "file", trace.Writes, &t.borrowed)
+	if !t.borrowed.CompareAndSwap(f, nil) {
+		f.Put(t)
+	}
+}
+
+// lend gives every call that has borrowed the file from a descriptor of the
+// process a reference. The caller has taken the file out of the table, with the
+// reference that the descriptor had.
+func (t *Task) lend(f *File) {
+	t.lockTasks()
+	defer t.unlockTasks()
+	for _, other := range t.tasks {
+		t.Trace.Point(trace.Ref, "lend, look", "file", trace.Reads, &other.borrowed)
+		if other.borrowed.Load() != f {
+			continue
+		}
+		f.Get()
+		t.Trace.Point(trace.Ref, "lend", "file", trace.Writes, &other.borrowed)
+		if !other.borrowed.CompareAndSwap(f, nil) {
+			f.refs.Add(-1) // the call was over; the caller's is not the last one
+		}
+	}
+}
+
+func (t *Task) lockTasks() {
+	if t.Trace.Scheduled() {
+		t.Trace.PointAt(&trace.Point{Kind: trace.Lock, Verb: "lock", Name: "tasks", Access: trace.Access{Effect: trace.Writes, On: &t.Process.mu},
+			Ready: func() bool {
+				if !t.mu.TryLock() {
+					return false
+				}
+				t.mu.Unlock()
+				return true
+			}})
+	}
+	t.mu.Lock()
+}
+
+func (t *Task) unlockTasks() {
+	if t.Trace.Scheduled() {
+		t.Trace.PointAt(&trace.Point{Kind: trace.Unlock, Verb: "unlock", Name: "tasks",
+			Access: trace.Access{Effect: trace.Writes, On: &t.Process.mu}, Frees: true, Quiet: true})
+	}
+	t.mu.Unlock()
+}
+
+// take removes the file of a descriptor and gives the descriptor back:
+// file_close_fd_locked in fs/file.c. It returns nil if there is no file, and else
+// the reference that the descriptor had.
+func (t *Task) take(fd int) *File {
+	t.inTable("close", fd)
+	f := t.files.take(fd)
+	if f != nil {
+		t.lend(f)
+	}
+	return f
+}
+
 // Fget models fget in fs/file.c: it returns the file of a descriptor with one
 // more reference, or nil. A descriptor that is reserved has no file yet. It is
 // taken without a lock: a file whose last reference goes in between has left
@@ -133,6 +248,7 @@ func (t *Task) Fget(fd int) *File {
 		return t.host.Fget(t, fd)
 	}
 	for {
+		t.atSlot("look up", trace.Reads, fd)
 		f := t.files.lookup(fd)
 		if f == nil || f.GetNotZero() {
 			return f
@@ -158,6 +274,7 @@ func (t *Task) allocFD(cloexec bool) (int, error) {
 	if t.host != nil {
 		return t.host.GetUnusedFD(t, cloexec)
 	}
+	t.inTable("reserve", -1)
 	fd := t.files.alloc(0, t.Rlimit(RLIMIT_NOFILE), cloexec)
 	if fd < 0 {
 		return -1, rule.FDNoneFree
@@ -171,6 +288,7 @@ func (t *Task) PutUnusedFD(fd int) {
 	if t.host != nil {
 		t.host.PutUnusedFD(t, fd)
 	} else {
+		t.inTable("give back", fd)
 		t.files.mu.Lock()
 		t.files.free(fd)
 		t.files.mu.Unlock()
@@ -185,6 +303,7 @@ func (t *Task) FDInstall(fd int, f *File) {
 		t.host.FDInstall(t, fd, f)
 		return
 	}
+	t.inTable("install", fd)
 	t.files.mu.Lock()
 	defer t.files.mu.Unlock()
 	if !t.files.open[fd] || t.files.lookup(fd) != nil {
@@ -203,7 +322,7 @@ func (p *Process) FDCount() int { return len(p.FDs()) }
 func (t *Task) Close(fd int) error {
 	t.enter()
 	defer t.leave()
-	f := t.files.take(fd)
+	f := t.take(fd)
 	if f == nil {
 		return rule.FDBad
 	}
@@ -245,6 +364,7 @@ func (t *Task) FcntlDupFD(fd, min int, cloexec bool) (int, error) {
 		f.Put(t)
 		return -1, rule.FDDupfdMin
 	}
+	t.inTable("reserve", -1)
 	to := t.files.alloc(min, nofile, cloexec)
 	if to < 0 {
 		f.Put(t)
@@ -289,6 +409,7 @@ func (t *Task) dupTo(fd, to int, cloexec bool) (int, error) {
 		return -1, rule.FDDupTarget
 	}
 	d := &t.files
+	t.inTable("dup2", to)
 	d.mu.Lock()
 	f, old := d.lookup(fd), d.lookup(to)
 	switch {
@@ -305,6 +426,7 @@ func (t *Task) dupTo(fd, to int, cloexec bool) (int, error) {
 	d.mu.Unlock()
 	t.Trace.Note(trace.Handle, "fd", uint64(to), 1, 0)
 	if old != nil {
+		t.lend(old)
 		old.Put(t)
 	}
 	return to, nil

@@ -138,7 +138,14 @@ func (f *File) GetNotZero() bool {
 // one goes, the file is released: at once by a task that is in no system call,
 // otherwise when the task's system call returns. T may be nil.
 func (f *File) Put(t *Task) {
-	switch n := f.refs.Add(-1); {
+	if t != nil {
+		t.Trace.Point(trace.Ref, "fput", "file", trace.Drops, &f.refs)
+	}
+	n := f.refs.Add(-1)
+	if n == 0 && t != nil {
+		t.Trace.Turned(trace.Writes)
+	}
+	switch {
 	case n > 0:
 	case n < 0:
 		panic("process: a file was put once too often")

@@ -28,7 +28,7 @@ func (t *Task) Exec() error {
 	t.enter()
 	defer t.leave()
 	for _, fd := range t.files.installed(true) {
-		if f := t.files.take(fd); f != nil {
+		if f := t.take(fd); f != nil {
 			f.Put(t)
 		}
 	}
@@ -53,7 +53,7 @@ func (t *Task) Exit() {
 	t.awaitOthers()
 	t.Mem.Mmput(t)
 	for _, fd := range t.FDs() {
-		if f := t.files.take(fd); f != nil {
+		if f := t.take(fd); f != nil {
 			f.Put(t)
 		}
 	}

@@ -100,17 +100,17 @@ func TestHost(t *testing.T) {
 // when nobody waits, and may call the queue.
 func TestTell(t *testing.T) {
 	var q process.WaitQueue
-	q.WakeUp() // nobody is told
+	q.WakeUp(nil) // nobody is told
 	first, second := 0, 0
 	q.Tell(func() { first++ })
-	q.WakeUp()
-	q.WakeUp()
+	q.WakeUp(nil)
+	q.WakeUp(nil)
 	q.Tell(func() {
 		second++
 		q.Tell(nil)
 	})
-	q.WakeUp()
-	q.WakeUp()
+	q.WakeUp(nil)
+	q.WakeUp(nil)
 	require.Equal(t, []int{2, 1}, []int{first, second})
 }
 
@@ -124,7 +124,7 @@ func TestTellWakes(t *testing.T) {
 	got := background(func() (int64, error) { return p.NewTask(nil).Read(fd, 0, 1) })
 	b.wait()
 	b.ready.Store(true)
-	b.queue.WakeUp()
+	b.queue.WakeUp(nil)
 	require.Equal(t, answer{1, nil}, <-got)
 	<-told
 }

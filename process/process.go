@@ -86,7 +86,7 @@ func New(vfs VFS, opts Options) *Process {
 
 // NewTask returns one more thread of the process.
 func (p *Process) NewTask(tr *trace.Task) *Task {
-	t := &Task{Process: p, Trace: tr, signal: make(chan struct{}, 1)}
+	t := &Task{Process: p, Trace: tr, CPU: int(lastCPU.Add(1) % NrCPUs), signal: make(chan struct{}, 1)}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tasks = append(p.tasks, t)
@@ -109,14 +109,41 @@ type Task struct {
 	*Process
 	Trace *trace.Task
 	Call  any // what the process's host has to know of the system call that it is in
+	CPU   int // the processor that it runs on, below NrCPUs
 
-	depth  atomic.Int32  // system calls that it is in
-	signal chan struct{} // a signal waits for the system call that it is in
+	// What a system call writes is in cache lines of the task's own, so that
+	// threads on different processors do not slow each other down.
+	_ cacheLine
 
-	works atomic.Bool // work is not empty
-	wmu   sync.Mutex
-	work  []*File // to be released when the system call returns: task_works
+	// Spares are what a call has used and the next one may use again, where the
+	// kernel has it on the stack of the thread. Whoever takes one out has it for
+	// itself; what each is for, package kernel says.
+	Spares [2]atomic.Pointer[Spare]
+
+	borrowed atomic.Pointer[File] // see fdget
+	depth    atomic.Int32         // system calls that it is in
+	works    atomic.Bool          // work is not empty
+	signal   chan struct{}        // a signal waits for the system call that it is in
+	wmu      sync.Mutex
+	work     []*File // to be released when the system call returns: task_works
+
+	_ cacheLine
 }
+
+// Spare is something that a task keeps for its next call.
+type Spare struct{ Value any }
+
+// NrCPUs is how many processors there are for what the kernel keeps for each of
+// them: nr_cpu_ids, include/linux/cpumask.h. Tasks are dealt out to them in turn
+// and stay there, so more of them than the machine has keep apart the threads
+// that it does run at once.
+const NrCPUs = 16
+
+var lastCPU atomic.Uint64
+
+// cacheLine keeps what lies before it and behind it from sharing a line of the
+// processor's cache, and from being neighbours that are fetched together.
+type cacheLine [128]byte
 
 var _ copyuser.Current = (*Task)(nil)
 
@@ -129,6 +156,15 @@ func (t *Task) GetFile(file any) { file.(*File).Get() }
 
 // PutFile gives it back. It implements copyuser.Current.
 func (t *Task) PutFile(file any) { file.(*File).Put(t) }
+
+// InCall runs f as the body of a system call that is none of Task's methods, as a
+// write to the file in sysfs that takes a device away: a file whose last reference
+// goes meanwhile is released when f has returned.
+func (t *Task) InCall(f func()) {
+	t.enter()
+	defer t.leave()
+	f()
+}
 
 // enter and leave stand around every system call.
 func (t *Task) enter() { t.depth.Add(1) }

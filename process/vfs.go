@@ -46,11 +46,11 @@ const maxRWCount = math.MaxInt32 &^ (copyuser.PageSize - 1)
 func (t *Task) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
 	t.enter()
 	defer t.leave()
-	f := t.Fget(fd)
+	f := t.fdget(fd)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer f.Put(t)
+	defer t.fdput(f)
 	switch {
 	case !f.Readable():
 		return -1, rule.ReadMode
@@ -68,11 +68,11 @@ func (t *Task) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
 func (t *Task) Write(fd int, buf copyuser.Addr, n uint64) (int64, error) {
 	t.enter()
 	defer t.leave()
-	f := t.Fget(fd)
+	f := t.fdget(fd)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer f.Put(t)
+	defer t.fdput(f)
 	switch {
 	case !f.Writable():
 		return -1, rule.WriteMode
@@ -115,11 +115,11 @@ const (
 func (t *Task) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
 	t.enter()
 	defer t.leave()
-	f := t.Fget(fd)
+	f := t.fdget(fd)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer f.Put(t)
+	defer t.fdput(f)
 	switch cmd {
 	case FIOCLEX, FIONCLEX:
 		t.setCloexec(fd, cmd == FIOCLEX)
@@ -188,11 +188,11 @@ func (t *Task) ioctlFioasync(f *File, arg copyuser.Addr) (int64, error) {
 func (t *Task) SetNonblock(fd int, on bool) error {
 	t.enter()
 	defer t.leave()
-	f := t.Fget(fd)
+	f := t.fdget(fd)
 	if f == nil {
 		return rule.FDBad
 	}
-	defer f.Put(t)
+	defer t.fdput(f)
 	f.setFlag(syscall.O_NONBLOCK, on)
 	return nil
 }
@@ -249,11 +249,11 @@ func (t *Task) doPollfd(fd int, wait bool) (revents uint16, wake <-chan struct{}
 	if fd < 0 {
 		return 0, nil
 	}
-	f := t.Fget(fd)
+	f := t.fdget(fd)
 	if f == nil {
 		return POLLNVAL, nil
 	}
-	defer f.Put(t)
+	defer t.fdput(f)
 	if wait && f.Ops.Wait != nil {
 		wake = f.Ops.Wait(f).next()
 	}

@@ -316,10 +316,10 @@ func TestPoll(t *testing.T) {
 		done <- got
 	}()
 	<-asked
-	queue.WakeUp()
+	queue.WakeUp(nil)
 	<-asked
 	mask.Store(process.POLLIN)
-	queue.WakeUp()
+	queue.WakeUp(nil)
 	require.Equal(t, uint16(process.POLLIN), <-done)
 
 	p = process.New(newNode(process.FileOps{}), process.Options{})

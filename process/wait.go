@@ -3,6 +3,8 @@ package process
 import (
 	"sync"
 	"syscall"
+
+	"uverbsim/trace"
 )
 
 // ERESTARTSYS is what a wait returns that a signal ended. It never leaves the
@@ -19,7 +21,11 @@ type WaitQueue struct {
 
 // WakeUp models wake_up_interruptible: it wakes all who wait, so that they look
 // at their condition again.
-func (q *WaitQueue) WakeUp() {
+func (q *WaitQueue) WakeUp(t *trace.Task) {
+	if t.Scheduled() {
+		t.PointAt(&trace.Point{Kind: trace.Unlock, Verb: "wake_up", Name: "wait queue",
+			Access: trace.Access{Effect: trace.Writes, On: q}, Frees: true})
+	}
 	q.mu.Lock()
 	tell := q.tell
 	if q.wake != nil {
@@ -41,6 +47,29 @@ func (q *WaitQueue) Tell(tell func()) {
 	q.mu.Unlock()
 }
 
+// prepare is next for a task that is going to wait.
+func (q *WaitQueue) prepare(t *trace.Task) <-chan struct{} {
+	t.Point(trace.Lock, "prepare_to_wait", "wait queue", trace.Writes, q)
+	return q.next()
+}
+
+// schedule is where a task waits for its channel, or for a signal.
+func (t *Task) schedule(q *WaitQueue, wake <-chan struct{}, interruptible bool) {
+	if !t.Trace.Scheduled() {
+		return
+	}
+	t.Trace.PointAt(&trace.Point{Kind: trace.Lock, Verb: "schedule", Name: "wait queue",
+		Access: trace.Access{Effect: trace.Reads, On: q},
+		Ready: func() bool {
+			select {
+			case <-wake:
+				return true
+			default:
+				return interruptible && (len(t.signal) > 0 || t.exiting.Load())
+			}
+		}})
+}
+
 // next returns a channel that the next WakeUp closes.
 func (q *WaitQueue) next() <-chan struct{} {
 	q.mu.Lock()
@@ -54,13 +83,14 @@ func (q *WaitQueue) next() <-chan struct{} {
 // WaitEventInterruptible models wait_event_interruptible: it returns nil when
 // the condition holds, which is looked at now and after each WakeUp, and
 // ERESTARTSYS when a signal comes first.
-func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func() bool) error {
-	for !condition() {
+func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func(t *trace.Task) bool) error {
+	for !condition(t.Trace) {
 		t.Trace.Flush()
-		wake := q.next()
-		if condition() {
+		wake := q.prepare(t.Trace)
+		if condition(t.Trace) {
 			break
 		}
+		t.schedule(q, wake, true)
 		select {
 		case <-wake:
 		case <-t.signal:
@@ -74,13 +104,14 @@ func (t *Task) WaitEventInterruptible(q *WaitQueue, condition func() bool) error
 
 // WaitEvent models wait_event: it returns when the condition holds, whatever
 // signals come.
-func (t *Task) WaitEvent(q *WaitQueue, condition func() bool) {
-	for !condition() {
+func (t *Task) WaitEvent(q *WaitQueue, condition func(t *trace.Task) bool) {
+	for !condition(t.Trace) {
 		t.Trace.Flush()
-		wake := q.next()
-		if condition() {
+		wake := q.prepare(t.Trace)
+		if condition(t.Trace) {
 			break
 		}
+		t.schedule(q, wake, false)
 		<-wake
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/process"
+	"uverbsim/trace"
 )
 
 // blocking is a file whose read waits for ready.
@@ -22,7 +23,7 @@ func newBlocking() (*blocking, *node) {
 	b := &blocking{waiting: make(chan struct{}, 100)}
 	return b, newNode(process.FileOps{
 		Read: func(t *process.Task, _ *process.File, _ addr, _ uint64) (int64, error) {
-			return 1, t.WaitEventInterruptible(&b.queue, func() bool {
+			return 1, t.WaitEventInterruptible(&b.queue, func(*trace.Task) bool {
 				b.waiting <- struct{}{}
 				return b.ready.Load()
 			})
@@ -61,10 +62,10 @@ func TestWaitWoken(t *testing.T) {
 	fd := open(t, p, 0)
 	got := background(func() (int64, error) { return p.NewTask(nil).Read(fd, 0, 1) })
 	b.wait()
-	b.queue.WakeUp() // for nothing
+	b.queue.WakeUp(nil) // for nothing
 	b.wait()
 	b.ready.Store(true)
-	b.queue.WakeUp()
+	b.queue.WakeUp(nil)
 	require.Equal(t, answer{1, nil}, <-got)
 }
 
@@ -104,7 +105,7 @@ func TestWaitEvent(t *testing.T) {
 	var ready atomic.Bool
 	looked := make(chan struct{}, 10)
 	ops := process.FileOps{Ioctl: func(t *process.Task, _ *process.File, _ uint32, _ addr) (int64, error) {
-		t.WaitEvent(&queue, func() bool {
+		t.WaitEvent(&queue, func(*trace.Task) bool {
 			looked <- struct{}{}
 			return ready.Load()
 		})
@@ -117,7 +118,7 @@ func TestWaitEvent(t *testing.T) {
 	<-looked
 	p.Interrupt()
 	ready.Store(true)
-	queue.WakeUp()
+	queue.WakeUp(nil)
 	require.Equal(t, answer{7, nil}, <-got)
 }
 
@@ -128,7 +129,7 @@ func TestExitWaits(t *testing.T) {
 	var ready atomic.Bool
 	looked := make(chan struct{}, 10)
 	n := newNode(process.FileOps{Ioctl: func(t *process.Task, _ *process.File, _ uint32, _ addr) (int64, error) {
-		t.WaitEvent(&queue, func() bool {
+		t.WaitEvent(&queue, func(*trace.Task) bool {
 			looked <- struct{}{}
 			return ready.Load()
 		})
@@ -148,7 +149,7 @@ func TestExitWaits(t *testing.T) {
 	}
 	require.Equal(t, "kept", text(t, p, a, 4))
 	ready.Store(true)
-	queue.WakeUp()
+	queue.WakeUp(nil)
 	require.Equal(t, answer{1, nil}, <-call)
 	<-exit
 	require.Equal(t, []any{1}, n.released)
@@ -166,7 +167,7 @@ func TestCloseWhileReading(t *testing.T) {
 	require.NoError(t, p.Close(fd))
 	require.Empty(t, n.released)
 	b.ready.Store(true)
-	b.queue.WakeUp()
+	b.queue.WakeUp(nil)
 	require.Equal(t, answer{1, nil}, <-got)
 	require.Equal(t, []any{1}, n.released)
 }

@@ -67,6 +67,12 @@ var (
 	MLX5CmdDown = add(Rule{"mlx5-cmd/down", syscall.ENXIO, "cmd_exec", mlx5Cmd,
 		"The device is in error and takes no commands.",
 		"Destroy what is left and close the file."})
+	MLX5CmdNoMemory = add(Rule{"mlx5-cmd/no-memory", syscall.ENOMEM, "mlx5_alloc_cmd_msg", mlx5Cmd,
+		"There is no memory for the firmware command or its answer.",
+		"Free memory and try again."})
+	MLX5CmdTimeout = add(Rule{"mlx5-cmd/timeout", syscall.ETIMEDOUT, "wait_func", mlx5Cmd,
+		"The device does not answer the firmware command; what became of it is unknown.",
+		"Try again, or reset the device."})
 	MLX5CmdStatus = add(Rule{"mlx5-cmd/status", syscall.EREMOTEIO, "cmd_status_err", mlx5Cmd,
 		"The device answered the user's own firmware command with a status other than 0; the answer was copied out.",
 		"Read status and syndrome in the first 8 bytes of the answer."})

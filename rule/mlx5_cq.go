@@ -94,6 +94,9 @@ var (
 	MLX5DoorbellNoMemory = add(Rule{"mlx5-doorbell/no-memory", syscall.ENOMEM, "mlx5_ib_db_map_user", mlx5Doorbell,
 		"There was no memory to keep track of the doorbell record's page.",
 		"Free memory and call again."})
+	MLX5EQTreeNoMemory = add(Rule{"mlx5-cq/eq-no-memory", syscall.ENOMEM, "mlx5_eq_add_cq", mlx5EQ,
+		"There is no memory for the completion queue's place among those that its event queue tells.",
+		"Free memory and try again."})
 	MLX5EQNoMemory = add(Rule{"mlx5-eq/no-memory", syscall.ENOMEM, "create_comp_eq", mlx5EQ,
 		"There was no memory for the event queue of the completion vector.",
 		"Free memory and call again."})

@@ -61,6 +61,9 @@ var (
 	MLX5DMOpNoMemory = add(Rule{"mlx5-dm/op-no-memory", syscall.ENOENT, "mlx5_ib_handler_MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
 		"There was no memory for the operation's address; the errno is left over from the search for an old one.",
 		"Free memory and call again."})
+	MLX5DMOpTable = add(Rule{"mlx5-dm/op-table-no-memory", syscall.ENOMEM, "mlx5_ib_handler_MLX5_IB_METHOD_DM_MAP_OP_ADDR", mlx5DM,
+		"There is no memory for the operation's place in the table of the memory's operations.",
+		"Free memory and call again."})
 	MLX5DMMRAccess = add(Rule{"mlx5-dm/mr-access", syscall.EINVAL, "mlx5_ib_reg_dm_mr", mlx5MR,
 		"The access flags have one that memory of the device does not take.",
 		"Pass local write, remote read and write, remote atomics (not for steering memory) and zero based at most."})

@@ -95,6 +95,9 @@ var (
 	MLX5FlowNoMemory = add(Rule{"mlx5-flow/no-memory", syscall.ENOMEM, "mlx5_ib_create_flow", mlx5FS,
 		"There was no memory for the flow.",
 		"Free memory and call again."})
+	MLX5FlowCoreNoMemory = add(Rule{"mlx5-flow/core-no-memory", syscall.ENOMEM, "_mlx5_add_flow_rules", mlx5FSCore,
+		"There is no memory for a table, a group, an entry or a rule of the flow.",
+		"Free memory and try again."})
 	MLX5FlowPriority = add(Rule{"mlx5-flow/priority", syscall.ENOMEM, "mlx5_ib_create_flow", mlx5FS,
 		"The priority is above 15.",
 		"Pass a priority between 0 and 15."})

@@ -45,6 +45,9 @@ var (
 	RxeQPNoSocket = add(Rule{"rxe/qp-no-socket", syscall.ENOMEM, "rxe_qp_init_req", rxeQP,
 		"The socket that the queue pair sends through cannot be made.",
 		"Try again when memory is free."})
+	RxeQPResourcesNoMemory = add(Rule{"rxe/qp-resources-no-memory", syscall.ENOMEM, "alloc_rd_atomic_resources", rxeQP,
+		"There is no memory for the reads and atomic operations that the queue pair is to answer at once; it has its new state by then, and takes no packets any more.",
+		"Free memory and set max_dest_rd_atomic again."})
 	RxeCreateQPNoMemory = add(Rule{"rxe/create-qp-no-memory", syscall.ENOMEM, "rxe_qp_from_init", rxeQP,
 		"There is no memory for the send or the receive queue.",
 		"Ask for fewer or smaller elements."})

@@ -2,7 +2,6 @@ package sim_test
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -29,6 +28,7 @@ type rabble struct {
 	call, data copyuser.Addr // memory of its own: for the call, and for what it points at
 	at         int           // what of the data is taken
 	maps       []mapping
+	queue      *queue // the last one that a driver said how to map
 	children   []*process.Process
 }
 
@@ -59,6 +59,13 @@ func (l *loot) keep(h handle) {
 	}
 	l.made[l.next%most] = h
 	l.next++
+}
+
+// forget forgets handles that seem to lead nowhere.
+func (l *loot) forget(gone []handle) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.made = slices.DeleteFunc(l.made, func(h handle) bool { return slices.Contains(gone, h) })
 }
 
 // count counts a call that worked.
@@ -95,6 +102,12 @@ func (r *rabble) find(object uint16, fd int) (h handle, ok bool) {
 		}
 	}
 	return h, false
+}
+
+// queue is what to give mmap for the memory of a queue.
+type queue struct {
+	fd     int
+	n, off uint64
 }
 
 type mapping struct {
@@ -320,74 +333,6 @@ func (r *rabble) context(fd int) {
 
 func (r *rabble) close() { r.task.Close(r.fd()) } // another may have closed it
 
-// purpose does what a program does: it makes a PD, a CQ or an MR as it should
-// be, or destroys one.
-func (r *rabble) purpose() {
-	u64 := func(vs ...uint64) (b []byte) {
-		for _, v := range vs {
-			b = binary.LittleEndian.AppendUint64(b, v)
-		}
-		return b
-	}
-	resp, buf := uint64(r.data), uint64(r.data)+4*pageSize
-	switch r.rng.IntN(4) {
-	case 0:
-		r.command(r.file(), spec.IB_USER_VERBS_CMD_ALLOC_PD, spec.UVERBS_OBJECT_PD, 8, u64(resp))
-	case 1:
-		if pd, ok := r.find(spec.UVERBS_OBJECT_PD, -1); ok {
-			r.command(pd.fd, spec.IB_USER_VERBS_CMD_REG_MR, spec.UVERBS_OBJECT_MR, 12, u64(resp, buf, 4*pageSize, buf, uint64(pd.id)|1<<32))
-		}
-	case 2:
-		r.createCQ(buf)
-	default:
-		object := []uint16{spec.UVERBS_OBJECT_PD, spec.UVERBS_OBJECT_MR, spec.UVERBS_OBJECT_CQ}[r.rng.IntN(3)]
-		method := map[uint16]uint16{spec.UVERBS_OBJECT_PD: spec.UVERBS_METHOD_PD_DESTROY, spec.UVERBS_OBJECT_MR: spec.UVERBS_METHOD_MR_DESTROY,
-			spec.UVERBS_OBJECT_CQ: spec.UVERBS_METHOD_CQ_DESTROY}[object]
-		_, m := spec.FindMethod(r.defs, object, method)
-		r.ioctlOf(r.file(), object, m)
-	}
-}
-
-// command writes a plain command that makes an object.
-func (r *rabble) command(fd int, cmd uint32, object uint16, respSize int, payload []byte) {
-	payload = append(payload, make([]byte, 8)...) // for the driver
-	b := binary.LittleEndian.AppendUint32(nil, cmd)
-	b = binary.LittleEndian.AppendUint16(b, uint16((8+len(payload))/4))
-	b = binary.LittleEndian.AppendUint16(b, uint16((respSize+24)/4))
-	r.task.Mem.Store(r.call, append(b, payload...))
-	if _, err := r.task.Write(fd, r.call, uint64(8+len(payload))); err == nil {
-		id, _ := r.task.Mem.GetUint64(r.data)
-		r.keep(handle{fd, object, uint32(id)})
-		r.count(fmt.Sprint("command ", cmd))
-	}
-}
-
-// createCQ makes a CQ of 15 entries, which a driver that wants it finds at buf.
-func (r *rabble) createCQ(buf uint64) {
-	fd := r.file()
-	r.task.Mem.PutUint64(r.data, buf)
-	r.task.Mem.PutUint64(r.data+8, buf+2*pageSize)
-	r.task.Mem.PutUint64(r.data+16, 64)
-	r.task.Mem.Store(r.data+24, make([]byte, 64))
-	attrs := []spec.IoctlAttr{
-		{AttrID: spec.UVERBS_ATTR_CREATE_CQ_HANDLE},
-		{AttrID: spec.UVERBS_ATTR_CREATE_CQ_CQE, Len: 4, Data: 15},
-		{AttrID: spec.UVERBS_ATTR_CREATE_CQ_USER_HANDLE, Len: 8, Data: 7},
-		{AttrID: spec.UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, Len: 4},
-		{AttrID: spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, Len: 4, Data: uint64(r.data) + pageSize},
-		{AttrID: spec.UVERBS_ATTR_UHW_IN, Len: spec.Mlx5CreateCQSize, Data: uint64(r.data)},
-		{AttrID: spec.UVERBS_ATTR_UHW_OUT, Len: 32, Data: uint64(r.data) + pageSize + 64},
-	}
-	if r.rng.IntN(2) == 0 {
-		attrs = append(attrs, spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL, Data: uint64(r.fd())})
-	}
-	if r.send(fd, spec.UVERBS_OBJECT_CQ, spec.UVERBS_METHOD_CQ_CREATE, attrs) == nil {
-		id, _ := r.task.Mem.GetUint64(r.call + spec.IoctlHdrSize + spec.IoctlAttrDataOffset)
-		r.keep(handle{fd, spec.UVERBS_OBJECT_CQ, uint32(id)})
-		r.count("a CQ")
-	}
-}
-
 // send makes an ioctl.
 func (r *rabble) send(fd int, object, method uint16, attrs []spec.IoctlAttr) error {
 	buf := ioctlBytes(r.driver, object, method, attrs...)
@@ -396,22 +341,38 @@ func (r *rabble) send(fd int, object, method uint16, attrs []spec.IoctlAttr) err
 	return err
 }
 
-// read reads an event, if that is one's descriptor. It may wait.
+// read reads an event, if that is one's descriptor. It may wait, until somebody
+// interrupts it.
 func (r *rabble) read() {
 	fd := r.fd()
-	r.task.SetNonblock(fd, true)             // another may have closed it
-	r.task.Poll(fd, 0)                       // whatever it answers
-	r.task.Read(fd, r.data, 16)              // likewise
-	r.task.Read(fd, copyuser.Addr(4096), 16) // likewise
+	r.task.SetNonblock(fd, r.rng.IntN(4) > 0) // another may have closed it
+	r.task.Poll(fd, 0)                        // whatever it answers
+	if n, err := r.task.Read(fd, r.data, 16); err == nil && n > 0 {
+		r.count("an event read")
+	}
+	r.task.SetNonblock(fd, true)
+	r.task.Read(fd, copyuser.Addr(4096), 16) // faults after it has taken the event
 }
 
+// mmap maps a queue that a driver announced, a page of registers, or what is not
+// there.
 func (r *rabble) mmap() {
-	n := uint64(1+r.rng.IntN(3)) * pageSize
-	off := r.rng.Uint64N(1 << 11)
-	if at, err := r.task.Mmap(r.fd(), n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED, off*pageSize); err == nil {
-		r.maps = append(r.maps, mapping{at, n})
-		r.task.Store(at, []byte{1})
+	fd, n, off := r.file(), pageSize*uint64(1+r.rng.IntN(3)), r.rng.Uint64N(1<<11)*pageSize
+	switch r.rng.IntN(3) {
+	case 0:
+		n, off = pageSize, r.rng.Uint64N(4)*pageSize
+	case 1:
+		if q := r.queue; q != nil {
+			fd, n, off = q.fd, q.n, q.off
+		}
 	}
+	at, err := r.task.Mmap(fd, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED, off)
+	if err != nil {
+		return
+	}
+	r.maps = append(r.maps, mapping{at, n})
+	r.task.Store(at, []byte{1})
+	r.count("mmap")
 }
 
 func (r *rabble) munmap() {

@@ -49,12 +49,22 @@ type Step uint8
 
 // The steps that pass through Task.Fail.
 const (
-	Alloc   Step = iota // kmalloc and its kin
-	Copy                // a copy from or to user memory
-	FD                  // get_unused_fd_flags
-	File                // anon_inode_getfile
-	ID                  // xa_alloc
-	Charge              // ib_rdmacg_try_charge
-	Pin                 // pin_user_pages
-	Command             // a firmware command
+	Alloc    Step = iota // kmalloc and its kin
+	Copy                 // a copy from or to user memory, before its first byte
+	Middle               // a copy from or to user memory, when some of its bytes have arrived
+	FD                   // get_unused_fd_flags
+	File                 // anon_inode_getfile
+	ID                   // xa_alloc
+	Charge               // ib_rdmacg_try_charge
+	Pin                  // pin_user_pages, before the first page
+	PinPart              // pin_user_pages, when some of the pages are pinned
+	Command              // a firmware command: the device refuses it
+	Timeout              // a firmware command: the device does not answer
+	Op                   // an operation of the driver
+	NumSteps             // how many kinds there are
 )
+
+var stepNames = [NumSteps]string{"alloc", "copy", "middle", "fd", "file", "id", "charge", "pin", "pin-part", "command", "timeout", "op"}
+
+// String is the kind in one word.
+func (s Step) String() string { return stepNames[s] }

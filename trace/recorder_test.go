@@ -40,7 +40,7 @@ func TestBatches(t *testing.T) {
 	mu.Unlock(one)
 	require.Equal(t, []string{"1 m", "-"}, l.lines, "before it is released")
 	l.lines = nil
-	one.Before(trace.Ref, "CQ")
+	one.Before(trace.Ref, "get", "CQ", trace.Nothing, &mu)
 	require.Equal(t, []string{"1 m", "-"}, l.lines, "before a reference is taken")
 	l.lines = nil
 	inner := one.Enter(trace.Uverbs, "g")

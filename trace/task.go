@@ -39,13 +39,6 @@ type Injector interface {
 	Fail(t *Task, s Step, what string) bool
 }
 
-// Scheduler is a Sink that also chooses interleavings: Before is called before
-// each lock is taken and each reference or use count is changed, and returns
-// when the task may go on.
-type Scheduler interface {
-	Before(t *Task, k Kind, name string)
-}
-
 // Task is one thread of execution as the seam sees it: it serves one goroutine
 // at a time. A nil *Task reports nothing and never fails.
 type Task struct {
@@ -60,13 +53,14 @@ type Task struct {
 	room  uint // how many may be kept before something else has to be done; 0 always
 	event Event
 
-	wants   uint32 // bit k: events of kind k
-	inlined bool   // inlined functions too
-	sink    Sink
-	batcher Batcher
-	timer   Timer
-	fail    Injector
-	sched   Scheduler
+	wants    uint32 // bit k: events of kind k
+	inlined  bool   // inlined functions too
+	sink     Sink
+	batcher  Batcher
+	timer    Timer
+	fail     Injector
+	sched    Scheduler
+	observer Observer
 }
 
 // batchSize is how many events a task keeps for a Batcher at most, a power of two.
@@ -94,6 +88,7 @@ func NewTask(id int, sink Sink) *Task {
 	t.timer, _ = sink.(Timer)
 	t.fail, _ = sink.(Injector)
 	t.sched, _ = sink.(Scheduler)
+	t.observer, _ = sink.(Observer)
 	if t.batcher != nil {
 		t.batch = new([batchSize]Event)
 		if t.timer == nil {
@@ -235,23 +230,41 @@ func (t *Task) Flush() {
 	}
 }
 
-// Before is a scheduling point: k is about to happen to the thing called name.
-func (t *Task) Before(k Kind, name string) {
-	if t != nil {
-		t.before(k, name)
-	}
-}
-
-func (t *Task) before(k Kind, name string) {
-	t.Flush()
-	if t.sched != nil {
-		t.sched.Before(t, k, name)
-	}
-}
-
 // Fail asks whether the step shall fail.
 func (t *Task) Fail(s Step, what string) bool {
 	return t != nil && t.fail != nil && t.fail.Fail(t, s, what)
+}
+
+// Cut asks whether a copy of n bytes shall fail, and returns how many of them may
+// be copied: none, some, or all. One of no bytes cannot fail.
+func (t *Task) Cut(what string, n int) int {
+	if t == nil || t.fail == nil || n == 0 {
+		return n
+	}
+	return t.cut(what, n)
+}
+
+func (t *Task) cut(what string, n int) int {
+	switch {
+	case t.fail.Fail(t, Copy, what):
+		return 0
+	case n > 1 && t.fail.Fail(t, Middle, what):
+		return n / 2
+	}
+	return n
+}
+
+// Functions are the names of the functions that are entered and not yet left, the
+// outermost first.
+func (t *Task) Functions() []string {
+	if t == nil {
+		return nil
+	}
+	names := make([]string, len(t.stack))
+	for i := range t.stack {
+		names[i] = t.stack[i].name
+	}
+	return names
 }
 
 // Warn reports that the function name met a state that the kernel WARNs about.

@@ -20,8 +20,8 @@ func (s *script) Event(t *trace.Task, e *trace.Event) {
 	s.lines = append(s.lines, fmt.Sprint(t.ID, " ", e.Kind, " ", e.Name, " ", e.A, " ", e.Inlined))
 }
 func (s *script) Fail(_ *trace.Task, _ trace.Step, what string) bool { return s.fail[what] }
-func (s *script) Before(_ *trace.Task, _ trace.Kind, name string) {
-	s.lines = append(s.lines, "before "+name)
+func (s *script) Before(_ *trace.Task, p *trace.Point) {
+	s.lines = append(s.lines, "before "+p.Verb+" "+p.Name)
 }
 
 func TestTaskReports(t *testing.T) {
@@ -38,8 +38,9 @@ func TestTaskReports(t *testing.T) {
 	require.Equal(t, []string{
 		fmt.Sprint("7 ", trace.Enter, " f 0 true"),
 		fmt.Sprint("7 ", trace.Handle, " CQ 3 false"),
-		"before hw_destroy_rwsem",
+		"before down_read hw_destroy_rwsem",
 		fmt.Sprint("7 ", trace.Lock, " hw_destroy_rwsem 0 false"),
+		"before up_read hw_destroy_rwsem",
 		fmt.Sprint("7 ", trace.Unlock, " hw_destroy_rwsem 0 false"),
 		fmt.Sprint("7 ", trace.Leave, " f 0 true"),
 	}, s.lines)

@@ -26,7 +26,7 @@ func alloc(typ *Type, attrs Attrs) (*Object, error) {
 	o := f.spare(typ)
 	if o == nil {
 		o = &Object{file: f, typ: typ}
-		if ta := typ.attrs.Load(); ta != nil && ta.New != nil {
+		if ta := typ.declaration(t); ta != nil && ta.New != nil {
 			o.Ext = ta.New()
 		}
 	}

@@ -23,7 +23,7 @@ func (fdClass) lookupGet(typ *Type, attrs Attrs, f *File, id int64, mode LookupM
 	if mode != LookupRead {
 		return nil, rule.ObjectFDMode
 	}
-	ta := typ.attrs.Load()
+	ta := typ.declaration(t)
 	if ta == nil {
 		return nil, rule.ObjectFDGone
 	}
@@ -62,7 +62,7 @@ func (fdClass) allocBegin(typ *Type, attrs Attrs) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	ta := typ.attrs.Load()
+	ta := typ.declaration(t)
 	fd, err := task.GetUnusedFD(true)
 	if err != nil {
 		o.put(t)
@@ -103,8 +103,9 @@ func (fdClass) allocAbort(o *Object, attrs Attrs) {
 
 // destroyHW models destroy_hw_fd_uobject. A descriptor object cannot refuse.
 func (fdClass) destroyHW(o *Object, why RemoveReason, attrs Attrs) error {
-	defer attrs.Task().Trace.Enter(trace.Uverbs, "destroy_hw_fd_uobject").Leave()
-	o.typ.attrs.Load().DestroyFD(o, why, attrs)
+	t := attrs.Task().Trace
+	defer t.Enter(trace.Uverbs, "destroy_hw_fd_uobject").Leave()
+	o.typ.declaration(t).DestroyFD(o, why, attrs)
 	return nil
 }
 

@@ -18,7 +18,7 @@ func lookupIDR(f *File, attrs Attrs, id int64) (*Object, error) {
 		return nil, rule.ObjectNegativeHandle
 	}
 	defer t.Enter(trace.Uverbs, "lookup_get_idr_uobject.part.0").Leave()
-	o := f.handles.load(uint64(id))
+	o := f.handles.load(t, uint64(id))
 	if o == nil || !o.getUnlessZero(t) {
 		return nil, rule.ObjectNotFound
 	}
@@ -91,7 +91,7 @@ func (idrClass) allocAbort(o *Object, attrs Attrs) {
 func (idrClass) destroyHW(o *Object, why RemoveReason, attrs Attrs) error {
 	t := attrs.Task().Trace
 	defer t.Enter(trace.Uverbs, "destroy_hw_idr_uobject").Leave()
-	if err := o.typ.attrs.Load().Destroy(o, why, attrs); err != nil {
+	if err := o.typ.declaration(t).Destroy(o, why, attrs); err != nil {
 		return err
 	}
 	if why != RemoveAbort {

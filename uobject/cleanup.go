@@ -13,7 +13,7 @@ func (f *File) DestroyAll(why RemoveReason, attrs Attrs) {
 	defer t.Enter(trace.Uverbs, "uverbs_destroy_ufile_hw").Leave()
 	f.HWDestroyRwsem.DownWrite(t)
 	defer f.HWDestroyRwsem.UpWrite(t)
-	if !f.owner.HasContext() {
+	if !f.owner.HasContext(t) {
 		return
 	}
 	for f.uobjects.next != &f.uobjects && f.cleanup(why, attrs) {

@@ -88,7 +88,7 @@ func TestDestroyAfterRemoval(t *testing.T) {
 	r.file.DestroyAll(RemoveDriverRemove, r.attrs)
 	require.Equal(t, []string{"a driver_remove"}, r.destroyed)
 	require.Equal(t, books{Handles: 1, FileRefs: 1}, r.books(), "the handle is still the user's")
-	r.types[idA].Disassociate()
+	r.types[idA].Disassociate(nil)
 	require.Equal(t, int32(1), o.Refs())
 	require.NoError(t, PerformDestroy(r.types[idA], o.ID(), r.attrs))
 	require.Equal(t, []string{"a driver_remove"}, r.destroyed)

@@ -54,14 +54,14 @@ func (o *fakeOwner) ObjectContext(*process.Task) (Context, error) {
 	}
 	return o.context, nil
 }
-func (o *fakeOwner) HasContext() bool { return o.context != nil }
+func (o *fakeOwner) HasContext(*trace.Task) bool { return o.context != nil }
 func (o *fakeOwner) DestroyContext(_ *process.Task, why RemoveReason) {
 	o.destroyed = append(o.destroyed, why)
 	o.context = nil
 }
-func (o *fakeOwner) DeviceGone() bool  { return o.gone }
-func (o *fakeOwner) Get(*trace.Task)   { o.refs++ }
-func (o *fakeOwner) Put(*process.Task) { o.refs-- }
+func (o *fakeOwner) DeviceGone(*trace.Task) bool { return o.gone }
+func (o *fakeOwner) Get(*trace.Task)             { o.refs++ }
+func (o *fakeOwner) Put(*process.Task)           { o.refs-- }
 func (o *fakeOwner) GetAttrs(task *process.Task) Attrs {
 	o.lent++
 	return &fakeAttrs{rig: o.rig, task: task}

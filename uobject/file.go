@@ -13,11 +13,11 @@ type Owner interface {
 	// ObjectContext is ib_uverbs_get_ucontext_file.
 	ObjectContext(task *process.Task) (Context, error)
 	// HasContext says whether a context exists, whatever became of the device.
-	HasContext() bool
+	HasContext(t *trace.Task) bool
 	// DestroyContext is what ufile_destroy_ucontext does to the context.
 	DestroyContext(task *process.Task, why RemoveReason)
 	// DeviceGone says that the device was removed (ib_dev is NULL).
-	DeviceGone() bool
+	DeviceGone(t *trace.Task) bool
 	// Get and Put count the references on the file; the last Put releases it.
 	Get(t *trace.Task)
 	Put(task *process.Task)

@@ -47,8 +47,16 @@ func (h *handles) leaf(id uint64) *handleNode {
 	return n
 }
 
+// entry is what a task does to the place of a number.
+func (h *handles) entry(e trace.Effect, id uint64) trace.Access {
+	return trace.Access{Effect: e, On: &h.root, N: id}
+}
+
 // load returns the object with that handle, or nil (xa_load).
-func (h *handles) load(id uint64) *Object {
+func (h *handles) load(t *trace.Task, id uint64) *Object {
+	if t.Scheduled() {
+		t.PointAt(&trace.Point{Kind: trace.Handle, Verb: "xa_load", Name: "handle", Access: h.entry(trace.Reads, id)})
+	}
 	n := h.leaf(id)
 	if n == nil {
 		return nil
@@ -102,14 +110,14 @@ func (h *handles) alloc(t *trace.Task) (id uint64) {
 // store puts the object under its reserved number (xa_store). nil takes it out
 // and keeps the number reserved.
 func (h *handles) store(t *trace.Task, id uint64, o *Object) (old *Object) {
-	h.mu.Lock(t)
+	h.mu.LockFor(t, h.entry(trace.Writes, id))
 	defer h.mu.Unlock(t)
 	return h.leaf(id).objs[id&63].Swap(o)
 }
 
 // erase frees the number (xa_erase).
 func (h *handles) erase(t *trace.Task, id uint64) {
-	h.mu.Lock(t)
+	h.mu.LockFor(t, h.entry(trace.Writes, id))
 	defer h.mu.Unlock(t)
 	for n := h.root.Load(); ; n = n.kids[id>>n.shift&63].Load() {
 		n.full &^= 1 << (id >> n.shift & 63)

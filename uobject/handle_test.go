@@ -28,7 +28,7 @@ func TestHandlesAgainstMap(t *testing.T) {
 			want := lowestFreeHint(taken, ids)
 			id := h.alloc(nil)
 			require.Equal(t, want, id)
-			require.Nil(t, h.load(id), "a reserved number has no object")
+			require.Nil(t, h.load(nil, id), "a reserved number has no object")
 			o := &Object{}
 			require.Nil(t, h.store(nil, id, o))
 			taken[id] = o
@@ -40,12 +40,12 @@ func TestHandlesAgainstMap(t *testing.T) {
 			ids = ids[:len(ids)-1]
 			h.erase(nil, id)
 			delete(taken, id)
-			require.Nil(t, h.load(id))
+			require.Nil(t, h.load(nil, id))
 		}
 		require.Equal(t, len(taken), h.live)
 	}
 	for id, o := range taken {
-		require.Same(t, o, h.load(id))
+		require.Same(t, o, h.load(nil, id))
 	}
 	last := int64(-1)
 	n := 0
@@ -77,14 +77,14 @@ func allBelow(taken map[uint64]*Object, n uint64) bool {
 
 func TestHandlesBeyondTheTree(t *testing.T) {
 	var h handles
-	require.Nil(t, h.load(0), "an empty table")
+	require.Nil(t, h.load(nil, 0), "an empty table")
 	for range 65 { // two levels
 		id := h.alloc(nil)
 		h.store(nil, id, &Object{})
 	}
-	require.NotNil(t, h.load(64))
+	require.NotNil(t, h.load(nil, 64))
 	for _, id := range []uint64{65, 4095, 4096, 1 << 32, 1<<32 + 64, 1 << 63, ^uint64(0)} {
-		require.Nilf(t, h.load(id), "%#x", id)
+		require.Nilf(t, h.load(nil, id), "%#x", id)
 	}
 }
 
@@ -94,6 +94,6 @@ func TestHandlesStoreNilKeepsTheNumber(t *testing.T) {
 	id := h.alloc(nil)
 	h.store(nil, id, o)
 	require.Same(t, o, h.store(nil, id, nil))
-	require.Nil(t, h.load(id))
+	require.Nil(t, h.load(nil, id))
 	require.Equal(t, uint64(1), h.alloc(nil), "0 is still reserved")
 }

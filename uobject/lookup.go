@@ -45,7 +45,7 @@ func LookupGetAny(id int64, mode LookupMode, attrs Attrs) (*Object, error) {
 // lock is the second half of rdma_lookup_get_uobject: after a removal only a
 // destroy may have the object; then the use count decides.
 func (o *Object) lock(mode LookupMode, attrs Attrs) (*Object, error) {
-	if mode != LookupDestroy && o.file.owner.DeviceGone() {
+	if mode != LookupDestroy && o.file.owner.DeviceGone(attrs.Task().Trace) {
 		o.putUnlocked(mode, attrs)
 		return nil, rule.ObjectDeviceGone
 	}

@@ -72,7 +72,7 @@ func TestLookupErrors(t *testing.T) {
 		{"the range comes before the mode", nil, idFD, spec.AccessWrite, 1 << 31, rule.ObjectFDRange},
 		{"type gone", func() func() {
 			ta := r.types[idFD].attrs.Load()
-			r.types[idFD].Disassociate()
+			r.types[idFD].Disassociate(nil)
 			return func() { r.types[idFD].attrs.Store(ta) }
 		}, idFD, spec.AccessRead, 1000, rule.ObjectFDGone},
 		{"descriptor not open", nil, idFD, spec.AccessRead, 1000, rule.ObjectFDBad},

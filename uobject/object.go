@@ -93,7 +93,16 @@ func (t *Type) FD() bool {
 
 // Disassociate forgets the type's declaration, which may be part of a driver
 // that goes (uverbs_disassociate_api in uverbs_uapi.c).
-func (t *Type) Disassociate() { t.attrs.Store(nil) }
+func (t *Type) Disassociate(task *trace.Task) {
+	task.Point(trace.Word, "store", "type_attrs", trace.Writes, &t.attrs)
+	t.attrs.Store(nil)
+}
+
+// declaration returns type_attrs, nil once the device is gone.
+func (t *Type) declaration(task *trace.Task) *TypeAttrs {
+	task.Point(trace.Word, "load", "type_attrs", trace.Reads, &t.attrs)
+	return t.attrs.Load()
+}
 
 // Object is a struct ib_uobject (include/rdma/ib_verbs.h).
 type Object struct {
@@ -146,14 +155,14 @@ func (o *Object) Refs() int32 { return o.ref.Load() }
 
 // Get takes a reference (uverbs_uobject_get).
 func (o *Object) Get(t *trace.Task) {
-	t.Before(trace.Ref, o.typ.Name)
+	t.Before(trace.Ref, "get", o.typ.Name, trace.Nothing, &o.ref) // by who has one already
 	o.ref.Add(1)
 	t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), 1, 0)
 }
 
 // getUnlessZero takes a reference unless the last one is gone.
 func (o *Object) getUnlessZero(t *trace.Task) bool {
-	t.Before(trace.Ref, o.typ.Name)
+	t.Before(trace.Ref, "get_unless_zero", o.typ.Name, trace.Reads, &o.ref)
 	for {
 		n := o.ref.Load()
 		if n == 0 {
@@ -175,10 +184,11 @@ func (o *Object) Put(t *trace.Task) {
 
 // put is Put for rdma_core.c itself, into which the compiler inlines it.
 func (o *Object) put(t *trace.Task) {
-	t.Before(trace.Ref, o.typ.Name)
+	t.Before(trace.Ref, "put", o.typ.Name, trace.Drops, &o.ref)
 	n := o.ref.Add(-1)
 	t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), ^uint64(0), 0)
 	if n == 0 {
+		t.Turned(trace.Writes)
 		o.file.free(o)
 	}
 }
@@ -196,12 +206,13 @@ const (
 
 // tryLock models uverbs_try_lock_object.
 func (o *Object) tryLock(t *trace.Task, mode LookupMode) error {
-	t.Before(trace.Usecnt, o.typ.Name)
 	switch mode {
 	case LookupRead:
+		t.Before(trace.Usecnt, "try_lock_object, read", o.typ.Name, trace.Counts, &o.usecnt)
 		for {
 			n := o.usecnt.Load()
 			if n == -1 {
+				t.Turned(trace.Reads)
 				return rule.ObjectBusyRead
 			}
 			if o.usecnt.CompareAndSwap(n, n+1) {
@@ -210,7 +221,9 @@ func (o *Object) tryLock(t *trace.Task, mode LookupMode) error {
 			}
 		}
 	case LookupWrite:
+		t.Before(trace.Usecnt, "try_lock_object, write", o.typ.Name, trace.Writes, &o.usecnt)
 		if !o.usecnt.CompareAndSwap(0, -1) {
+			t.Turned(trace.Reads)
 			return rule.ObjectBusyWrite
 		}
 		t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), ^uint64(0), 0)
@@ -222,7 +235,7 @@ func (o *Object) tryLock(t *trace.Task, mode LookupMode) error {
 func (o *Object) unlock(t *trace.Task, mode LookupMode) {
 	switch mode {
 	case LookupRead:
-		t.Before(trace.Usecnt, o.typ.Name)
+		t.Before(trace.Usecnt, "unlock, read", o.typ.Name, trace.Counts, &o.usecnt)
 		n := o.usecnt.Add(-1)
 		t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), uint64(n), 0)
 	case LookupWrite:
@@ -232,7 +245,7 @@ func (o *Object) unlock(t *trace.Task, mode LookupMode) {
 
 // setFree sets the use count to 0, whatever it was.
 func (o *Object) setFree(t *trace.Task) {
-	t.Before(trace.Usecnt, o.typ.Name)
+	t.Before(trace.Usecnt, "set 0", o.typ.Name, trace.Writes, &o.usecnt)
 	o.usecnt.Store(0)
 	t.Note(trace.Usecnt, o.typ.Name, uint64(o.ID()), 0, 0)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"uverbsim/casefile"
 	"uverbsim/report/replay"
@@ -27,25 +28,31 @@ also names the steps that the kernel now answers otherwise.
 The exit status is 1 if anything differs, 2 if a case could not be played.`,
 		Example: `  uverbsim gen --seed 7 --count 1000 > cases.jsonl && uverbsim compare cases.jsonl
   uverbsim compare --save differing.jsonl cases.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFile,
 		RunE: func(cmd *cobra.Command, files []string) error { return c.run(cmd, files) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.save, "save", "", "write the cases that differ, with the kernel's answers, to this file")
-	f.StringSliceVar(&c.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	c.caseFlags.flags(f)
+	c.model.flag(f)
 	c.guest.flags(f, ofCases)
 	return cmd
 }
 
 // comparer are the flags of compare.
 type comparer struct {
+	caseFlags
 	save  string
-	only  []string
+	model comparedModel
 	guest guestFlags
 }
 
 func (c *comparer) run(cmd *cobra.Command, files []string) error {
-	cases, err := readCases(cmd.InOrStdin(), files, c.only)
+	m, err := c.model.make()
+	if err != nil {
+		return err
+	}
+	cases, _, err := c.read(cmd.InOrStdin(), files, nil)
 	if err != nil {
 		return err
 	}
@@ -53,11 +60,14 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.model.fits(recorded); err != nil {
+		return err
+	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	w := replay.Text(out, false)
 	var differing []*casefile.Case
 	i := 0
-	for res := range player.Each(new(model.Model), recorded, atOnce, player.Options{}) {
+	for res := range player.Each(m, recorded, atOnce, player.Options{}) {
 		if !res.Passed() {
 			differing = append(differing, recorded[i])
 		}
@@ -85,6 +95,28 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 		return fmt.Errorf("the kernel has answered %d of %d cases", len(recorded), len(cases))
 	case len(differing) > 0 || changed > 0:
 		return errDiffers
+	}
+	return nil
+}
+
+// comparedModel says which kernel the model is that answers are compared with.
+type comparedModel struct{ modelFlags }
+
+func (o *comparedModel) flag(f *pflag.FlagSet) {
+	f.StringVar(&o.kernel, "kernel", "", "have the model be this kernel: "+kernelNames()+" (default: the one that has answered)")
+}
+
+func (o *comparedModel) make() (*model.Model, error) {
+	k, err := o.version()
+	return &model.Model{Kernel: k}, err
+}
+
+// fits is an error if a kernel has answered that is not modelled, and none was chosen.
+func (o *comparedModel) fits(recorded []*casefile.Case) error {
+	for _, c := range recorded {
+		if err := o.fit(c); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -81,16 +81,15 @@ case, for explain, trace, replay and shrink.`,
 
 // decoder are the flags of decode.
 type decoder struct {
-	driver, kernel string
-	ioctl, write   bool
-	bare           bool
-	data           []string
-	asCase, json   bool
+	modelFlags
+	ioctl, write bool
+	bare         bool
+	data         []string
+	asCase, json bool
 }
 
 func (d *decoder) run(cmd *cobra.Command, args []string) error {
-	chosen := replayer{driver: d.driver, kernel: d.kernel}
-	k, err := chosen.check()
+	k, err := d.version()
 	if err != nil {
 		return err
 	}
@@ -111,7 +110,7 @@ func (d *decoder) run(cmd *cobra.Command, args []string) error {
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	switch {
 	case d.asCase:
-		err = writeCase(out, c)
+		_, err = c.WriteTo(out)
 	case d.json:
 		err = dissect.JSON(out, dump)
 	default:
@@ -121,16 +120,6 @@ func (d *decoder) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return out.Flush()
-}
-
-// writeCase writes a case as a line.
-func writeCase(w io.Writer, c *casefile.Case) error {
-	line, err := c.Marshal()
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(line, '\n'))
-	return err
 }
 
 // read reads the request, and says by which call it is made.

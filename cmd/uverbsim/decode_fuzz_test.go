@@ -46,7 +46,8 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		d := dissect.Of(r, dev)
 		c = playRequest(r, d, c, false)
-		require.NoError(t, writeCase(io.Discard, c))
+		_, err = c.WriteTo(io.Discard)
+		require.NoError(t, err)
 		require.NoError(t, dissect.Text(io.Discard, d))
 		require.NoError(t, dissect.JSON(io.Discard, d))
 		a := d.Answer

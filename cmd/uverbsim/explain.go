@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -53,9 +52,8 @@ otherwise than recorded is told so. FILE has one case a line, as JSON, and is wh
 		RunE: func(cmd *cobra.Command, files []string) error { return ex.run(cmd, files) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&ex.only, "only", nil, "only cases whose names begin with one of these prefixes")
-	f.StringVar(&ex.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
-	f.StringVar(&ex.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
+	ex.caseFlags.flags(f)
+	ex.modelFlags.flags(f)
 	f.BoolVar(&ex.json, "json", false, "print JSON, one case a line")
 	f.BoolVar(&ex.brief, "brief", false, "print which check refused each call and what would have been accepted, and nothing else")
 	return cmd
@@ -63,21 +61,19 @@ otherwise than recorded is told so. FILE has one case a line, as JSON, and is wh
 
 // explainer are the flags of explain.
 type explainer struct {
-	replayer
-	brief bool
+	caseFlags
+	modelFlags
+	json, brief bool
 }
 
 func (ex *explainer) run(cmd *cobra.Command, files []string) error {
-	k, err := ex.check()
+	k, err := ex.version()
 	if err != nil {
 		return err
 	}
-	cases, from, err := ex.read(cmd.InOrStdin(), files)
+	cases, from, err := ex.read(cmd.InOrStdin(), files, ex.fit)
 	if err != nil {
 		return err
-	}
-	if len(cases) == 0 {
-		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(ex.only, " or "))
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	text := explain.NewPrinter(out, ex.brief)
@@ -105,7 +101,7 @@ func (ex *explainer) run(cmd *cobra.Command, files []string) error {
 func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
 	target := &explained{kernel: k}
 	r := player.Play(target, c, player.Options{Repeat: 1})
-	out := &explain.Case{Name: c.Name, Line: c.Line, Driver: c.Driver, Kernel: target.version(), Why: c.Why}
+	out := &explain.Case{Name: c.Name, Line: c.Line, Driver: c.Driver, Kernel: target.ran, Why: c.Why}
 	if r.Err != nil {
 		out.Error = r.Err.Error()
 	}

@@ -41,9 +41,6 @@ func (e *explained) Boot(c *casefile.Case) (player.Machine, error) {
 	return &explainedMachine{Machine: em, of: e, rec: rec, driver: c.Driver, caps: capsOf(c), opens: opensOf(c)}, nil
 }
 
-// version is the kernel that the case ran on.
-func (e *explained) version() string { return e.ran }
-
 // capsOf returns the capabilities of the device that a case asks for, nil for a
 // device without firmware.
 func capsOf(c *casefile.Case) func(string) (uint64, bool) {
@@ -58,16 +55,11 @@ func capsOf(c *casefile.Case) func(string) (uint64, bool) {
 		}
 		asked = c.Device.Caps
 	}
-	return func(field string) (n uint64, ok bool) {
+	return func(field string) (uint64, bool) {
 		if n, ok := asked[field]; ok {
 			return n, true
 		}
-		defer func() {
-			if recover() != nil {
-				n, ok = 0, false
-			}
-		}()
-		return profile.Cap(field), true
+		return profile.FindCap(field)
 	}
 }
 

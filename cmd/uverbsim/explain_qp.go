@@ -2,21 +2,16 @@ package main
 
 import (
 	"uverbsim/core"
-	"uverbsim/kernel"
 	"uverbsim/process"
 	"uverbsim/report/explain"
+	"uverbsim/sim_test/model"
 	"uverbsim/trace"
 )
 
 // queuePairs are those of an open device file, by their handles.
 func queuePairs(p *process.Task, fd int) map[int64]explain.QP {
-	filp := p.Fget(fd)
-	if filp == nil {
-		return nil
-	}
-	defer filp.Put(p)
-	f, ok := filp.Private.(*kernel.File)
-	if !ok {
+	f := model.FileOf(p, fd)
+	if f == nil {
 		return nil
 	}
 	var all map[int64]explain.QP

@@ -97,8 +97,8 @@ func TestExplainRefuses(t *testing.T) {
 		args     []string
 	}{
 		{shortHeader, `no case of - begins with cq/`, []string{"--only", "cq/", "-"}},
-		{shortHeader, `no driver "hfi1"`, []string{"--driver", "hfi1", "-"}},
-		{shortHeader, `no kernel "2.6"`, []string{"--kernel", "2.6", "-"}},
+		{shortHeader, `--driver hfi1: one of mlx5, rxe, stub`, []string{"--driver", "hfi1", "-"}},
+		{shortHeader, `--kernel 2.6: one of `, []string{"--kernel", "2.6", "-"}},
 		{`{"v":1,"name":"x","driver":"rxe","steps":[{"op":"dance"}]}`, `standard input:1: `, []string{"-"}},
 		{"", "no such file", []string{"nowhere.jsonl"}},
 	}

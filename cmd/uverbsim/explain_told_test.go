@@ -223,18 +223,3 @@ func TestExplainLegend(t *testing.T) {
 		require.LessOrEqual(t, len(strings.TrimRight(line, "\n")), 110, line)
 	}
 }
-
-func TestNoFile(t *testing.T) {
-	for _, name := range []string{"explain", "trace", "replay"} {
-		var out, errs strings.Builder
-		require.Equal(t, 2, run([]string{name}, strings.NewReader(""), &out, &errs))
-		require.Equal(t, "uverbsim: "+name+": no FILE; - is the standard input\n", errs.String())
-	}
-}
-
-func TestOneCaseALine(t *testing.T) {
-	var out, errs strings.Builder
-	require.Equal(t, 2, run([]string{"explain", "-"}, strings.NewReader("{\n  \"v\": 1\n}\n"), &out, &errs))
-	require.Contains(t, errs.String(), "standard input:1: ")
-	require.Contains(t, errs.String(), "one case a line")
-}

@@ -26,10 +26,10 @@ compare ask a real kernel for them.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(gen.Drivers, driver) {
-				return fmt.Errorf("no cases for driver %q: there are some for %s", driver, strings.Join(gen.Drivers, ", "))
+				return fmt.Errorf("--driver %s: one of %s", driver, strings.Join(gen.Drivers, ", "))
 			}
 			if count < 0 {
-				return fmt.Errorf("--count %d is negative", count)
+				return fmt.Errorf("--count %d: 0 or more", count)
 			}
 			w := bufio.NewWriter(cmd.OutOrStdout())
 			for c := range gen.Cases(seed, count, driver) {
@@ -43,6 +43,6 @@ compare ask a real kernel for them.`,
 	f := cmd.Flags()
 	f.Uint64Var(&seed, "seed", 1, "which cases")
 	f.IntVar(&count, "count", 100, "how many cases")
-	f.StringVar(&driver, "driver", "rxe", "the driver they are for")
+	f.StringVar(&driver, "driver", "rxe", "the driver that they are for: "+strings.Join(gen.Drivers, ", "))
 	return cmd
 }

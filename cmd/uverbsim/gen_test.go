@@ -23,8 +23,8 @@ func TestGen(t *testing.T) {
 
 func TestGenErrors(t *testing.T) {
 	for want, args := range map[string][]string{
-		`no cases for driver "mlx5": there are some for rxe`: {"gen", "--driver", "mlx5"},
-		"--count -1 is negative":                             {"gen", "--count", "-1"},
+		"--driver mlx5: one of rxe": {"gen", "--driver", "mlx5"},
+		"--count -1: 0 or more":     {"gen", "--count", "-1"},
 	} {
 		status, out, errs := uverbsim(t, "", args...)
 		require.Equal(t, 2, status)

@@ -29,10 +29,15 @@ type guestFlags struct {
 // flags adds them to a command's. Otherwise says which device it is if the user
 // does not choose.
 func (g *guestFlags) flags(f *pflag.FlagSet, otherwise string) {
+	f.StringVar(&g.device, "device", "", "the guest's device: rxe, or mlx5 for the real mlx5_ib on this project's device (default: "+otherwise+")")
+	g.machineFlags(f)
+}
+
+// machineFlags adds those that do not say which device it is.
+func (g *guestFlags) machineFlags(f *pflag.FlagSet) {
 	f.StringVar(&g.kernel.Release, "kernel-release", guest.Release, "boot the kernel of this Debian release")
 	f.StringVar(&g.kernel.Package, "kernel-package", "", "take the kernel from this .deb file")
 	f.StringVar(&g.kernel.Cache, "cache", "", "keep the kernel in this directory (default: uverbsim in the user's cache directory)")
-	f.StringVar(&g.device, "device", "", "the guest's device: rxe, or mlx5 for the real mlx5_ib on this project's device (default: "+otherwise+")")
 	f.StringVar(&g.bridge, "bridge", "", "mlx5: take the bridge's kernel module from this file instead of building it")
 	f.StringVar(&g.log, "kernel-log", "", "append the guests' kernel logs to this file")
 	f.StringVar(&g.firmwareLog, "firmware-log", "", "mlx5: append every command that the driver gives the device to this file")

@@ -68,9 +68,9 @@ type machine struct {
 func (o *machineOptions) make(sink trace.Sink) (*machine, error) {
 	var version *spec.Kernel
 	if o.kernel != "" {
-		var ok bool
-		if version, ok = spec.KernelByName(o.kernel); !ok {
-			return nil, fmt.Errorf("--kernel %s: one of %s", o.kernel, kernelNames())
+		var err error
+		if version, err = kernelByName("--kernel", o.kernel); err != nil {
+			return nil, err
 		}
 	}
 	memlock, err := parseMemlock(o.memlock)

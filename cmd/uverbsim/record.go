@@ -37,28 +37,28 @@ as root.
 The exit status is 2 if a case could not be played.`,
 		Example: `  uverbsim record cases.jsonl > recorded.jsonl
   uverbsim record --target /dev/infiniband/uverbs0 cases.jsonl > recorded.jsonl`,
-		Args: cobra.MinimumNArgs(1),
+		Args: someFile,
 		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&r.target, "target", "", "play on this device node instead of in a guest")
 	f.StringVarP(&r.output, "output", "o", "", "write to this file (default: the standard output)")
 	f.IntVar(&r.repeat, "repeat", 0, "play a case that is to be repeated at most so often (default: as often as it says)")
-	f.StringSliceVar(&r.only, "only", nil, "only cases whose names begin with one of these prefixes")
+	r.caseFlags.flags(f)
 	r.guest.flags(f, ofCases)
 	return cmd
 }
 
 // recorder are the flags of record.
 type recorder struct {
+	caseFlags
 	target, output string
-	only           []string
 	repeat         int
 	guest          guestFlags
 }
 
 func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
-	cases, err := readCases(cmd.InOrStdin(), files, r.only)
+	cases, _, err := r.read(cmd.InOrStdin(), files, nil)
 	if err != nil {
 		return err
 	}
@@ -84,16 +84,6 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 		return err
 	}
 	return r.here(cases, out, cmd.ErrOrStderr())
-}
-
-// readCases reads the cases of files whose names begin with one of some
-// prefixes.
-func readCases(stdin io.Reader, files, only []string) ([]*casefile.Case, error) {
-	cases, _, err := (&replayer{only: only, anyKernel: true}).read(stdin, files)
-	if err == nil && len(cases) == 0 {
-		err = fmt.Errorf("%s: no case to play", strings.Join(files, ", "))
-	}
-	return cases, err
 }
 
 // here records cases on a device node of this machine. Cases that cannot be

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/casefile"
+	"uverbsim/spec"
 )
 
 // TestNoGuest: a machine without QEMU is told in one line what to install.
@@ -26,7 +27,7 @@ func TestRecordErrors(t *testing.T) {
 		"/dev/null is no uverbs device":   {"record", "--target", "/dev/null", "-"},
 		"no such file":                    {"record", "none.jsonl"},
 		"standard input:1: a case needs":  {"compare", "-"},
-		"-: no case to play":              {"record", "--only", "z/", "-"},
+		"no case of - begins with z/":     {"record", "--only", "z/", "-"},
 		"/dev/null is no uverbs device: ": {"replay", "--target", "/dev/null", "-"},
 	} {
 		in := opens
@@ -37,6 +38,26 @@ func TestRecordErrors(t *testing.T) {
 		require.Equal(t, 2, status, want)
 		require.Contains(t, errs, want)
 	}
+}
+
+// TestComparedModel: a kernel that is not modelled is not compared with another one, unless that is
+// asked for.
+func TestComparedModel(t *testing.T) {
+	answers := func(kernel string) []*casefile.Case {
+		return []*casefile.Case{{Name: "a/b", Driver: "rxe", Kernel: kernel}}
+	}
+	var m comparedModel
+	require.NoError(t, m.fits(answers("6.1.0-44-amd64 (Debian 6.1.164-1)")))
+	require.EqualError(t, m.fits(answers("6.8.0-45-generic")),
+		"case a/b is of kernel 6.8.0-45-generic, which is not modelled: choose one by --kernel, "+kernelNames())
+	m.kernel = "6.12"
+	require.NoError(t, m.fits(answers("6.8.0-45-generic")))
+	played, err := m.make()
+	require.NoError(t, err)
+	require.Equal(t, spec.Linux6_12, played.Kernel)
+	m.kernel = "6.8"
+	_, err = m.make()
+	require.EqualError(t, err, "--kernel 6.8: one of "+kernelNames())
 }
 
 // TestWriteChanged names the steps that a kernel answers otherwise than before.

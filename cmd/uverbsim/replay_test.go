@@ -149,4 +149,16 @@ func TestHelp(t *testing.T) {
 	for _, flag := range []string{"--driver", "--kernel", "--only", "--json", "-v"} {
 		require.Contains(t, out, flag)
 	}
+	status, again, _ := uverbsim(t, "", "help", "replay")
+	require.Zero(t, status)
+	require.Equal(t, out, again)
+	for name, args := range map[string][]string{
+		`unknown command "rewind" for "uverbsim"`:      {"help", "rewind"},
+		`unknown command "fast" for "uverbsim replay"`: {"help", "replay", "fast"},
+	} {
+		status, out, errs := uverbsim(t, "", args...)
+		require.Equal(t, 2, status)
+		require.Empty(t, out)
+		require.Equal(t, "uverbsim: "+name+"\n", errs)
+	}
 }

@@ -20,6 +20,7 @@ var commands = []func() *cobra.Command{
 	newExplainCmd,
 	newSpecCmd,
 	newLabCmd,
+	newBenchCmd,
 	newRecordCmd,
 	newCompareCmd,
 	newGenCmd,
@@ -42,10 +43,30 @@ and says why.`,
 		SilenceErrors:     true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetHelpCommand(newHelpCmd(root))
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
 	return root
+}
+
+// newHelpCmd is cobra's, which takes a name that no command has for no error.
+func newHelpCmd(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Say more about a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err == nil && len(rest) > 0 {
+				err = fmt.Errorf("unknown command %q for %q", rest[0], cmd.CommandPath())
+			}
+			if err != nil {
+				return err
+			}
+			cmd.InitDefaultHelpFlag() // as --help has it
+			return cmd.Help()
+		},
+	}
 }
 
 // refuseEmpty is an error if a flag was given without anything in it, as a shell

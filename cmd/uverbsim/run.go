@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 
 	"uverbsim/interpose"
 	"uverbsim/interpose/ptrace"
@@ -131,7 +130,7 @@ func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitS
 	}
 	recorded := record.Options{Device: o.machine.asked()}
 	if o.passthrough {
-		recorded = record.Options{Kernel: release()}
+		recorded = record.Options{Kernel: runningKernel()}
 	}
 	watcher, err := o.watch.open(cmd.ErrOrStderr(), recorded)
 	if err != nil {
@@ -144,15 +143,6 @@ func (o *runOptions) start(cmd *cobra.Command, spec seccomp.Spec) (syscall.WaitS
 		status, err = o.simulate(cmd, spec, watcher, &abandon)
 	}
 	return status, errors.Join(err, watcher.Close())
-}
-
-// release is that of the kernel that this command runs on.
-func release() string {
-	var u unix.Utsname
-	if err := unix.Uname(&u); err != nil {
-		return ""
-	}
-	return unix.ByteSliceToString(u.Release[:])
 }
 
 // simulate runs the program on a machine of its own. It sets what gives the machine up.

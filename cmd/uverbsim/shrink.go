@@ -13,8 +13,7 @@ import (
 )
 
 func newShrinkCmd() *cobra.Command {
-	var only []string
-	var g guestFlags
+	var s shrinker
 	cmd := &cobra.Command{
 		Use:   "shrink [flags] FILE...",
 		Short: "Make cases small that model and kernel answer differently",
@@ -25,39 +24,53 @@ plain as long as they do. It writes the small cases with the kernel's answers.
 Each question to the kernel is a boot of a guest; a case takes about ten.`,
 		Example: `  uverbsim compare --save differing.jsonl cases.jsonl
   uverbsim shrink differing.jsonl > small.jsonl`,
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error {
-			cases, err := readCases(cmd.InOrStdin(), files, only)
-			if err != nil {
-				return err
-			}
-			out := bufio.NewWriter(cmd.OutOrStdout())
-			defer out.Flush()
-			for _, c := range cases {
-				small, err := shrink.Case(c, func(cases []*casefile.Case) ([]bool, error) { return g.differ(cmd, cases) })
-				if err != nil {
-					return fmt.Errorf("%s: %w", c.Name, err)
-				}
-				recorded, err := g.ask(cmd, []*casefile.Case{small})
-				if err != nil {
-					return err
-				}
-				if _, err := recorded[0].WriteTo(out); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+		Args: someFile,
+		RunE: func(cmd *cobra.Command, files []string) error { return s.run(cmd, files) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&only, "only", nil, "only cases whose names begin with one of these prefixes")
-	g.flags(f, ofCases)
+	s.caseFlags.flags(f)
+	s.model.flag(f)
+	s.guest.flags(f, ofCases)
 	return cmd
+}
+
+// shrinker are the flags of shrink.
+type shrinker struct {
+	caseFlags
+	model comparedModel
+	guest guestFlags
+}
+
+func (s *shrinker) run(cmd *cobra.Command, files []string) error {
+	m, err := s.model.make()
+	if err != nil {
+		return err
+	}
+	cases, _, err := s.read(cmd.InOrStdin(), files, nil)
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriter(cmd.OutOrStdout())
+	defer out.Flush()
+	for _, c := range cases {
+		small, err := shrink.Case(c, func(cases []*casefile.Case) ([]bool, error) { return s.differ(cmd, m, cases) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name, err)
+		}
+		recorded, err := s.guest.ask(cmd, []*casefile.Case{small})
+		if err != nil {
+			return err
+		}
+		if _, err := recorded[0].WriteTo(out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // differ says of each case whether the model answers it otherwise than the
 // kernel. Cases are told apart by names of their own for that.
-func (g *guestFlags) differ(cmd *cobra.Command, cases []*casefile.Case) ([]bool, error) {
+func (s *shrinker) differ(cmd *cobra.Command, m *model.Model, cases []*casefile.Case) ([]bool, error) {
 	number := map[string]int{}
 	var asked []*casefile.Case
 	for i, c := range cases {
@@ -66,13 +79,16 @@ func (g *guestFlags) differ(cmd *cobra.Command, cases []*casefile.Case) ([]bool,
 		number[k.Name] = i
 		asked = append(asked, &k)
 	}
-	recorded, err := g.ask(cmd, asked)
+	recorded, err := s.guest.ask(cmd, asked)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.model.fits(recorded); err != nil {
 		return nil, err
 	}
 	differs := make([]bool, len(cases))
 	i := 0
-	for res := range player.Each(new(model.Model), recorded, atOnce, player.Options{}) {
+	for res := range player.Each(m, recorded, atOnce, player.Options{}) {
 		differs[number[recorded[i].Name]] = !res.Passed()
 		i++
 	}

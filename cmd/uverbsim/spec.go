@@ -100,9 +100,9 @@ func (s *specifier) print(w io.Writer, args []string) error {
 		_, err = w.Write(b)
 		return err
 	}
-	k, ok := spec.KernelByName(s.kernel)
-	if !ok {
-		return fmt.Errorf("--kernel %s: one of %s", s.kernel, kernelNames())
+	k, err := kernelByName("--kernel", s.kernel)
+	if err != nil {
+		return err
 	}
 	d, err := schema.DriverByName(s.driver)
 	if err != nil {
@@ -172,9 +172,9 @@ func (s *specifier) printTree(w io.Writer, d schema.Driver, doc *schema.Document
 // printDiff prints what another kernel has otherwise, of everything or of what is
 // named.
 func (s *specifier) printDiff(w io.Writer, d schema.Driver, from *schema.Document, k *spec.Kernel, args []string) error {
-	other, ok := spec.KernelByName(s.diff)
-	if !ok {
-		return fmt.Errorf("--diff %s: one of %s", s.diff, kernelNames())
+	other, err := kernelByName("--diff", s.diff)
+	if err != nil {
+		return err
 	}
 	to, err := schema.Build(d, other)
 	if err != nil {

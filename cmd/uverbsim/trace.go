@@ -56,9 +56,8 @@ microsecond for each, unless --clock real is given.`,
 		RunE: func(cmd *cobra.Command, files []string) error { return tr.run(cmd, files) },
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&tr.only, "only", nil, "only cases whose names begin with one of these prefixes")
-	f.StringVar(&tr.driver, "driver", "", "play on this driver: rxe, mlx5 or stub (default: the case's own)")
-	f.StringVar(&tr.kernel, "kernel", "", "be this kernel: "+kernelNames()+" (default: the case's own)")
+	tr.caseFlags.flags(f)
+	tr.modelFlags.flags(f)
 	f.StringVar(&tr.format, "format", "ftrace", "print in this format: "+formatNames())
 	f.IntSliceVar(&tr.steps, "step", nil, "only these steps, counted from 0")
 	f.BoolVar(&tr.notes, "notes", false, "ftrace: add copies, tree nodes, attributes, handles, firmware commands, DMA and refusals")
@@ -72,8 +71,10 @@ microsecond for each, unless --clock real is given.`,
 
 // tracer are the flags of trace.
 type tracer struct {
-	replayer
+	caseFlags
+	modelFlags
 	format                string
+	json                  bool
 	steps                 []int
 	notes, locks, inlined bool
 	rows                  int
@@ -166,7 +167,7 @@ func (tr *tracer) printer(w io.Writer) (tracecase.Printer, error) {
 }
 
 func (tr *tracer) run(cmd *cobra.Command, files []string) error {
-	k, err := tr.check()
+	k, err := tr.version()
 	if err != nil {
 		return err
 	}
@@ -178,14 +179,11 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	cases, _, err := tr.read(cmd.InOrStdin(), files)
+	cases, _, err := tr.read(cmd.InOrStdin(), files, tr.fit)
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(cases) == 0:
-		return fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(tr.only, " or "))
-	case tr.format == "svg" && len(cases) > 1:
+	if tr.format == "svg" && len(cases) > 1 {
 		return fmt.Errorf("--format svg draws one case, and there are %d, %s and %s among them: choose one by --only",
 			len(cases), cases[0].Name, cases[1].Name)
 	}

@@ -1,6 +1,8 @@
 package mlx5
 
 import (
+	"sync/atomic"
+
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/rule"
@@ -23,8 +25,8 @@ const invalidUARIndex = 1 << 31
 // has from its beginning (static), and those that it may still allocate by
 // mapping them (dynamic).
 type bfregInfo struct {
-	sysPages []uint32 // numbers of UARs, static ones first
-	ver      uint32   // of the request
+	sysPages []atomic.Uint32 // numbers of UARs, static ones first
+	ver      uint32          // of the request
 	libUAR4K bool
 	// libUARDyn: the context has no registers of its own, its user allocates
 	// UAR objects.
@@ -99,7 +101,7 @@ func (d *Device) calcTotalBfregs(t *trace.Task, b *bfregInfo, req *spec.Mlx5Allo
 	b.numDynBfregs = uint32(alignUp(maxDynBfregs, uint64(perPage)))
 	b.totalNumBfregs = req.TotalNumBfregs + b.numDynBfregs
 	b.count = make([]uint32, b.totalNumBfregs)
-	b.sysPages = make([]uint32, b.totalNumBfregs/perPage)
+	b.sysPages = make([]atomic.Uint32, b.totalNumBfregs/perPage)
 	return nil
 }
 
@@ -107,20 +109,22 @@ func (d *Device) calcTotalBfregs(t *trace.Task, b *bfregInfo, req *spec.Mlx5Allo
 // drivers/infiniband/hw/mlx5/main.c.
 //
 // Errors: mlx5-cmd/….
-func (c *ucontext) allocateUARs(t *trace.Task) (err error) {
+func (c *ucontext) allocateUARs(t *trace.Task) error {
 	defer t.EnterInlined(moduleIB, "allocate_uars").Leave()
 	b := &c.bfregs
 	for i := range b.sysPages {
 		if uint32(i) >= b.numStaticSysPages {
-			b.sysPages[i] = invalidUARIndex
+			b.sysPages[i].Store(invalidUARIndex)
 			continue
 		}
-		if b.sysPages[i], err = c.dev.cmdUARAlloc(t, c.devxUID); err != nil {
+		uar, err := c.dev.cmdUARAlloc(t, c.devxUID)
+		if err != nil {
 			for i--; i >= 0; i-- {
-				c.dev.cmdUARDealloc(t, b.sysPages[i], c.devxUID) // as the kernel does
+				c.dev.cmdUARDealloc(t, b.sysPages[i].Load(), c.devxUID) // as the kernel does
 			}
 			return err
 		}
+		b.sysPages[i].Store(uar)
 	}
 	return nil
 }
@@ -129,8 +133,8 @@ func (c *ucontext) allocateUARs(t *trace.Task) (err error) {
 // drivers/infiniband/hw/mlx5/main.c.
 func (c *ucontext) deallocateUARs(t *trace.Task) {
 	defer t.EnterInlined(moduleIB, "deallocate_uars").Leave()
-	for _, n := range c.bfregs.sysPages {
-		if n != invalidUARIndex {
+	for i := range c.bfregs.sysPages {
+		if n := c.bfregs.sysPages[i].Load(); n != invalidUARIndex {
 			c.dev.cmdUARDealloc(t, n, c.devxUID) // as the kernel does
 		}
 	}
@@ -151,11 +155,11 @@ func (c *ucontext) bfregnToUARIndex(t *trace.Task, bfregn uint32, dyn bool) (uin
 	page := bfregn / perPage
 	if dyn {
 		page += b.numStaticSysPages
-		if page >= uint32(len(b.sysPages)) || bfregn > b.numDynBfregs || b.sysPages[page] == invalidUARIndex {
+		if page >= uint32(len(b.sysPages)) || bfregn > b.numDynBfregs || b.sysPages[page].Load() == invalidUARIndex {
 			return 0, rule.MLX5BfregIndex
 		}
 	}
-	return b.sysPages[page] + bfregn%perPage/nonFPBfregsPerUAR, nil
+	return b.sysPages[page].Load() + bfregn%perPage/nonFPBfregsPerUAR, nil
 }
 
 // allocBfreg chooses a register for a queue pair: one with low latency that no

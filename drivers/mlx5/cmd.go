@@ -98,9 +98,17 @@ func checked(err error, in, out []byte) error {
 // cmdDo carries out a firmware command whose status its caller looks at. It
 // models mlx5_cmd_do in drivers/net/ethernet/mellanox/mlx5/core/cmd.c.
 //
-// Errors: mlx5-cmd/status, mlx5-cmd/down.
+// Errors: mlx5-cmd/status, mlx5-cmd/down, mlx5-cmd/no-memory, mlx5-cmd/timeout.
 func (d *Device) cmdDo(t *trace.Task, in, out []byte) error {
-	if err := d.HW.Exec(t, in, out); err != nil {
+	if failMessage(t, in) {
+		return rule.MLX5CmdNoMemory
+	}
+	switch err := d.HW.Exec(t, in, out); err {
+	case nil:
+	case hw.ErrTimeout:
+		clear(out)
+		return rule.MLX5CmdTimeout
+	default:
 		clear(out)
 		return rule.MLX5CmdDown
 	}
@@ -108,6 +116,19 @@ func (d *Device) cmdDo(t *trace.Task, in, out []byte) error {
 		return rule.MLX5CmdStatus
 	}
 	return nil
+}
+
+// failMessage asks whether there shall be no memory for a command's messages
+// (mlx5_alloc_cmd_msg).
+func failMessage(t *trace.Task, in []byte) bool {
+	if t == nil {
+		return false
+	}
+	c, ok := ifc.FindCommand(be.Uint16(in))
+	if !ok {
+		c.Name = "unknown command opcode"
+	}
+	return t.Fail(trace.Alloc, c.Name)
 }
 
 // statusRule returns the rule of a status that is not 0.

@@ -107,7 +107,7 @@ var (
 // it to its event queues. It models mlx5_core_create_cq in
 // drivers/net/ethernet/mellanox/mlx5/core/cq.c.
 //
-// Errors: mlx5-cq/no-eq, mlx5-cmd/….
+// Errors: mlx5-cq/no-eq, mlx5-cq/eq-no-memory, mlx5-cmd/….
 func (d *Device) coreCreateCQ(t *trace.Task, cq *coreCQ, in, out []byte) error {
 	defer t.Enter(moduleCore, "mlx5_core_create_cq").Leave()
 	return checked(d.createCQ(t, cq, in, out), in, out)
@@ -116,7 +116,7 @@ func (d *Device) coreCreateCQ(t *trace.Task, cq *coreCQ, in, out []byte) error {
 // createCQ is coreCreateCQ for a caller who looks at the command's status. It
 // models mlx5_create_cq in drivers/net/ethernet/mellanox/mlx5/core/cq.c.
 //
-// Errors: mlx5-cq/no-eq, mlx5-cmd/status, mlx5-cmd/down.
+// Errors: mlx5-cq/no-eq, mlx5-cq/eq-no-memory, mlx5-cmd/status, mlx5-cmd/down.
 func (d *Device) createCQ(t *trace.Task, cq *coreCQ, in, out []byte) error {
 	defer t.Enter(moduleCore, "mlx5_create_cq").Leave()
 	if cq.eq = d.compEQOf(uint32(cqc.eqn.Get(cqcIn.Bytes(in)))); cq.eq == nil {
@@ -128,8 +128,14 @@ func (d *Device) createCQ(t *trace.Task, cq *coreCQ, in, out []byte) error {
 	cq.cqn = uint32(createCQOut.Get(out))
 	cq.armSN, cq.queued = 0, false
 	cq.uid = be.Uint16(in[2:])
-	cq.eq.cqs.add(t, cq)
-	d.asyncEQ.cqs.add(t, cq)
+	for _, eq := range []*cqTable{&cq.eq.cqs, &d.asyncEQ.cqs} {
+		if t.Fail(trace.Alloc, "cq_table_entry") {
+			cq.eq.cqs.del(t, cq)
+			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_CQ, cq.uid, cq.cqn) // as the kernel does, whatever it answers
+			return rule.MLX5EQTreeNoMemory
+		}
+		eq.add(t, cq)
+	}
 	return nil
 }
 

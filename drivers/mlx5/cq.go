@@ -158,7 +158,7 @@ func (c *cq) uarIndex(context *ucontext, attrs core.Attrs) (uint32, error) {
 	case context.bfregs.libUARDyn:
 		return 0, rule.MLX5CQNoUAR
 	}
-	return context.bfregs.sysPages[0], nil
+	return context.bfregs.sysPages[0].Load(), nil
 }
 
 // miniCQEFormat is the device's number of a format of compressed completions. It
@@ -230,7 +230,7 @@ func (d *Device) ibCreateCQ(ib *core.CQ, attr *core.CQInitAttr, attrs core.Attrs
 
 // finishCreateCQ is mlx5_ib_create_cq from the event queue on.
 func (d *Device) finishCreateCQ(t *trace.Task, c *cq, attr *core.CQInitAttr, entries uint64, udata *core.Udata, m *mailbox) error {
-	eq, err := d.compEQN(t, attr.CompVector)
+	eq, err := d.compEQN(t, uint16(attr.CompVector))
 	if err != nil {
 		return err
 	}

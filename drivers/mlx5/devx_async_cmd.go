@@ -111,7 +111,7 @@ func devxAsyncQuery(b *kernel.Bundle) error {
 		f.bytesInUse.Add(-int64(n))
 		return err
 	}
-	f.wait.WakeUp()
+	f.wait.WakeUp(t)
 	t.Enter(moduleIB, "devx_query_callback").Leave()
 	return nil
 }
@@ -130,7 +130,7 @@ func (f *devxCmdFile) query(b *kernel.Bundle, d *Device, in devxCmd, n int) erro
 		return err
 	}
 	le.PutUint64(a, wrID)
-	if err := d.cmdDo(t, in, a[wrIDSize:]); err != nil && err != rule.MLX5CmdStatus {
+	if err := d.cmdDo(t, in, a[wrIDSize:]); err != nil && err != rule.MLX5CmdStatus && err != rule.MLX5CmdTimeout {
 		return err
 	}
 	f.lock.Lock(t)
@@ -140,7 +140,8 @@ func (f *devxCmdFile) query(b *kernel.Bundle, d *Device, in devxCmd, n int) erro
 }
 
 // ready says whether a read would not wait.
-func (f *devxCmdFile) ready() bool {
+func (f *devxCmdFile) ready(t *trace.Task) bool {
+	t.Point(trace.Word, "look at", "event_list", trace.Reads, &f.lock)
 	f.lock.Lock(nil)
 	defer f.lock.Unlock(nil)
 	return len(f.answers) > 0 || f.destroyed
@@ -204,5 +205,5 @@ func devxCmdDestroy(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Att
 	f.destroyed = true
 	f.answers = nil
 	f.lock.Unlock(t)
-	f.wait.WakeUp()
+	f.wait.WakeUp(t)
 }

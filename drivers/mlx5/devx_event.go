@@ -47,6 +47,16 @@ type devxSubscription struct {
 	cleaned bool // is_cleaned
 }
 
+// failEntry asks whether an entry of the table shall fail that a subscription needs
+// and that is not there. It models subscribe_event_xa_alloc in
+// drivers/infiniband/hw/mlx5/devx.c, whose allocations are its only errors.
+func (e *devxEventTable) failEntry(t *trace.Task, key devxEventKey, isLevel2 bool) bool {
+	e.list.Lock()
+	_, there := e.byKey[key]
+	e.list.Unlock()
+	return !there && (t.Fail(trace.Alloc, "devx_event") || isLevel2 && t.Fail(trace.Alloc, "devx_obj_event"))
+}
+
 // add puts a subscription where events find it.
 func (e *devxEventTable) add(s *devxSubscription) {
 	e.list.Lock()
@@ -231,7 +241,7 @@ func devxSubscribeEvent(b *kernel.Bundle) error {
 		if obj != nil {
 			key.level1 |= uint32(obj.eventObjType(n)) << 16
 		}
-		if t.Fail(trace.Alloc, "devx_event_subscription") {
+		if table.failEntry(t, key, obj != nil) || t.Fail(trace.Alloc, "devx_event_subscription") {
 			return rule.MLX5DevxSubscribeNoMemory
 		}
 		if redirect {

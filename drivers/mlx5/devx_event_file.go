@@ -57,7 +57,7 @@ const cookieSize = 8
 func (s *devxSubscription) deliver(t *trace.Task, eqe []byte) {
 	defer t.EnterInlined(moduleIB, "deliver_event").Leave()
 	if s.queue(t, eqe) {
-		s.file.wait.WakeUp()
+		s.file.wait.WakeUp(t)
 	}
 }
 
@@ -88,7 +88,8 @@ func (s *devxSubscription) queue(t *trace.Task, eqe []byte) bool {
 }
 
 // ready says whether a read would not wait.
-func (f *devxEventFile) ready() bool {
+func (f *devxEventFile) ready(t *trace.Task) bool {
+	t.Point(trace.Word, "look at", "event_list", trace.Reads, &f.lock)
 	f.lock.Lock(nil)
 	defer f.lock.Unlock(nil)
 	return len(f.pending) > 0 || f.destroyed
@@ -180,7 +181,7 @@ func devxEventDestroy(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.A
 	f.destroyed = true
 	f.pending = nil
 	f.lock.Unlock(t)
-	f.wait.WakeUp()
+	f.wait.WakeUp(t)
 
 	table := &f.dev.devxEvents
 	table.mu.Lock(t)

@@ -47,7 +47,7 @@ func devxQueryEQN(b *kernel.Bundle) error {
 	if err != nil {
 		return err
 	}
-	e, err := toUcontext(ctx).dev.compEQN(t, vector)
+	e, err := toUcontext(ctx).dev.compEQN(t, uint16(vector)) // the kernel looks at no more of it
 	if err != nil {
 		return err
 	}

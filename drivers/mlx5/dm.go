@@ -322,6 +322,10 @@ func dmMapOpAddr(b *kernel.Bundle) error {
 		e.rdma.Remove(t)
 		return err
 	}
+	if t.Fail(trace.Alloc, "ops_xa_entry") {
+		e.rdma.Remove(t)
+		return rule.MLX5DMOpTable
+	}
 	m.ops[op] = e
 	return nil
 }

@@ -191,9 +191,9 @@ func (d *Device) createCompEQ(t *trace.Task, vector int) (*compEQ, error) {
 // drivers/net/ethernet/mellanox/mlx5/core/eq.c.
 //
 // Errors: mlx5-cq/vector, and those of createMapEQ.
-func (d *Device) compEQN(t *trace.Task, vector uint32) (*compEQ, error) {
+func (d *Device) compEQN(t *trace.Task, vector uint16) (*compEQ, error) {
 	defer t.Enter(moduleCore, "mlx5_comp_eqn_get").Leave()
-	if vector >= uint32(len(d.compEQs)) {
+	if int(vector) >= len(d.compEQs) {
 		return nil, rule.MLX5CQVector
 	}
 	d.compLock.Lock(t)

@@ -224,11 +224,14 @@ func (r *flowRoot) nextNS(ns *flowTables) *flowTable {
 // models __mlx5_create_flow_table and connect_flow_table in
 // drivers/net/ethernet/mellanox/mlx5/core/fs_core.c.
 //
-// Errors: mlx5-flow/table-size, mlx5-cmd/….
+// Errors: mlx5-flow/table-size, mlx5-flow/core-no-memory, mlx5-cmd/….
 func (d *Device) createChainedTable(t *trace.Task, ns *flowTables, priority int, maxFTE uint32) (*flowTable, error) {
 	defer t.Enter(moduleCore, "__mlx5_create_flow_table").Leave()
 	r := d.flows.root(ns)
 	ft := &flowTable{ns: ns, level: ns.level + uint64(priority)}
+	if t.Fail(trace.Alloc, "mlx5_flow_table") {
+		return nil, rule.MLX5FlowCoreNoMemory
+	}
 	size := d.flows.pool.get(d.caps.pow2(ns.logMaxSize), maxFTE)
 	if size == 0 {
 		return nil, rule.MLX5FlowTableSize
@@ -377,7 +380,7 @@ func (dest *flowDestination) isValid(action uint32, ft *flowTable) bool {
 //
 // Errors: mlx5-flow/value, mlx5-flow/dest, mlx5-flow/full,
 // mlx5-flow/conflicting-actions, mlx5-flow/conflicting-tag, mlx5-flow/no-modify,
-// mlx5-flow/many-counters, mlx5-cmd/….
+// mlx5-flow/many-counters, mlx5-flow/core-no-memory, mlx5-cmd/….
 func (d *Device) addRules(t *trace.Task, ft *flowTable, m *flowMatch, act *flowAct, dests []flowDestination) (*flowHandle, error) {
 	defer t.Enter(moduleCore, "_mlx5_add_flow_rules").Leave()
 	for i, v := range m.value {
@@ -411,6 +414,10 @@ func (d *Device) addRules(t *trace.Task, ft *flowTable, m *flowMatch, act *flowA
 		}
 	}
 	e := room.insert(m, act)
+	if t.Fail(trace.Alloc, "fs_fte") {
+		d.putFTE(t, e)
+		return nil, rule.MLX5FlowCoreNoMemory
+	}
 	h, err := d.addRuleFG(t, e, m, act, dests)
 	if err != nil {
 		d.putFTE(t, e)
@@ -435,7 +442,7 @@ func (g *flowGroup) insert(m *flowMatch, act *flowAct) *fte {
 // alloc_auto_flow_group and create_auto_flow_group in
 // drivers/net/ethernet/mellanox/mlx5/core/fs_core.c.
 //
-// Errors: mlx5-flow/full, mlx5-cmd/….
+// Errors: mlx5-flow/full, mlx5-flow/core-no-memory, mlx5-cmd/….
 func (d *Device) createAutoGroup(t *trace.Task, ft *flowTable, m *flowMatch) (*flowGroup, error) {
 	defer t.EnterInlined(moduleCore, "alloc_auto_flow_group").Leave()
 	size := uint32(0)
@@ -453,6 +460,9 @@ func (d *Device) createAutoGroup(t *trace.Task, ft *flowTable, m *flowMatch) (*f
 	}
 	if start+size > ft.maxFTE {
 		return nil, rule.MLX5FlowFull
+	}
+	if t.Fail(trace.Alloc, "mlx5_flow_group") {
+		return nil, rule.MLX5FlowCoreNoMemory
 	}
 	g := &flowGroup{table: ft, enable: m.enable, criteria: m.criteria, start: start, max: size}
 	if err := d.createFlowGroup(t, g); err != nil {
@@ -480,6 +490,9 @@ func (d *Device) addRuleFG(t *trace.Task, e *fte, m *flowMatch, act *flowAct, de
 	}
 	if m.hasTag && e.tag != m.tag {
 		return nil, rule.MLX5FlowConflictingTag
+	}
+	if t.Fail(trace.Alloc, "mlx5_flow_handle") {
+		return nil, rule.MLX5FlowCoreNoMemory
 	}
 	old := e.act.action
 	e.act.action |= act.action

@@ -139,7 +139,7 @@ func (d *Device) createFlowRule(udata *core.Udata, prio *flowPrio, attr *core.Fl
 	if !d.isValidEthertype(attr, false) || !d.isValidEthertype(attr, true) {
 		return nil, rule.MLX5FlowEtherType
 	}
-	if t.Fail(trace.Alloc, "mlx5_ib_flow_handler") {
+	if t.Fail(trace.Alloc, "mlx5_flow_spec") || t.Fail(trace.Alloc, "mlx5_ib_flow_handler") {
 		return nil, rule.MLX5FlowNoMemory
 	}
 	h = &flowHandler{dev: d, prio: prio}

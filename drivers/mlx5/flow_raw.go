@@ -166,7 +166,7 @@ func createRawFlow(b *kernel.Bundle) error {
 	if err != nil {
 		return err
 	}
-	if t.Fail(trace.Alloc, "ib_uflow_resources") {
+	if t.Fail(trace.Alloc, "ib_uflow_resources") || t.Fail(trace.Alloc, "counters") || t.Fail(trace.Alloc, "collection") {
 		return rule.MLX5FlowRawNoMemory
 	}
 	resources := new(core.FlowResources)
@@ -261,7 +261,7 @@ func (d *Device) rawRuleAdd(t *trace.Task, m *flowMatcher, match *flowMatch, act
 // createRawFlowRule models _create_raw_flow_rule in drivers/infiniband/hw/mlx5/fs.c.
 func (d *Device) createRawFlowRule(t *trace.Task, prio *flowPrio, match *flowMatch, act *flowAct, dests []flowDestination) (h *flowHandler, err error) {
 	defer t.Enter(moduleIB, "_create_raw_flow_rule").Leave()
-	if t.Fail(trace.Alloc, "mlx5_ib_flow_handler") {
+	if t.Fail(trace.Alloc, "mlx5_flow_spec") || t.Fail(trace.Alloc, "mlx5_ib_flow_handler") {
 		return nil, rule.MLX5FlowRawNoMemory
 	}
 	h = &flowHandler{dev: d, prio: prio}

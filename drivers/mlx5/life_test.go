@@ -140,7 +140,8 @@ func TestCQLifeAllocates(t *testing.T) {
 }
 
 // TestVectors: each completion vector has an event queue of its own, which is made
-// when it is first asked for.
+// when it is first asked for. mlx5_comp_eqn_get takes a u16: a number that is too
+// large for it is cut.
 func TestVectors(t *testing.T) {
 	r := newRig(t, Config{CompVectors: 3})
 	r.devxContext()
@@ -154,4 +155,5 @@ func TestVectors(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, before+2, r.counts()["eq"])
 	require.NotEqual(t, two, r.queryEQN(1))
+	require.Equal(t, two, r.queryEQN(1<<16|2))
 }

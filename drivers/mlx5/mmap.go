@@ -155,7 +155,7 @@ func (c *ucontext) mmapUAR(t *trace.Task, dynamic bool, a *copyuser.Area) error 
 	if dynamic {
 		return c.mmapDynamicUAR(t, idx, a)
 	}
-	return c.ib.MmapIO(t, a, []*copyuser.Page{c.dev.bar.uarPage(b.sysPages[idx])}, nil)
+	return c.ib.MmapIO(t, a, []*copyuser.Page{c.dev.bar.uarPage(b.sysPages[idx].Load())}, nil)
 }
 
 // mmapDynamicUAR is the part of uar_mmap that is about dynamic pages.
@@ -183,7 +183,7 @@ func (c *ucontext) mmapDynamicUAR(t *trace.Task, idx uint64, a *copyuser.Area) e
 		b.freeBfreg(t, bfreg)
 		return err
 	}
-	b.sysPages[idx] = uar
+	b.sysPages[idx].Store(uar)
 	return nil
 }
 

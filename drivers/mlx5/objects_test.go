@@ -228,6 +228,20 @@ func TestRateTable(t *testing.T) {
 	require.Zero(t, take(6, false), "another user's rate is another")
 }
 
+// TestRateTableSize: one place is "no limit", and mlx5_init_rl_table keeps what is
+// left in a u16.
+func TestRateTableSize(t *testing.T) {
+	d := newRig(t, Config{}).dev
+	d.caps.set(capQoS, 1)
+	d.caps.set(capPacketPacing, 1)
+	for entries, want := range map[uint64]uint16{128: 127, 1: 0, 0: 0xffff} {
+		d.caps.set(capRateTableSize, entries)
+		require.Equal(t, want, d.rlTableSize(), "%d", entries)
+	}
+	d.caps.set(capPacketPacing, 0)
+	require.Zero(t, d.rlTableSize())
+}
+
 // TestRates: static rates as the adapter counts them, and the next lower one where
 // it has not that.
 func TestRates(t *testing.T) {

@@ -35,12 +35,13 @@ type rlTable struct {
 var capRateTableSize = qos("packet_pacing_rate_table_size")
 
 // rlTableSize models mlx5_init_rl_table in
-// drivers/net/ethernet/mellanox/mlx5/core/rl.c.
-func (d *Device) rlTableSize() uint64 {
+// drivers/net/ethernet/mellanox/mlx5/core/rl.c, where max_size is a u16: a table
+// of no entries is one of 65535.
+func (d *Device) rlTableSize() uint16 {
 	if !d.caps.has(capQoS) || !d.caps.has(capPacketPacing) {
 		return 0
 	}
-	return d.caps.get(capRateTableSize) - 1
+	return uint16(d.caps.get(capRateTableSize) - 1)
 }
 
 // find returns the place of a rate: the one where it is, or a free one; nil if

@@ -190,6 +190,10 @@ func (d *Device) cmdCreateSRQ(t *trace.Task, srq *coreSRQ, in *srqAttr) error {
 		return err
 	}
 	*srq = coreSRQ{in.typ, m.number(), in.uid}
+	if t.Fail(trace.Alloc, "srq_table_entry") {
+		d.destroy(t, c.destroy, in.uid, srq.srqn) // as the kernel does, whatever it answers
+		return rule.MLX5SRQNoMemory
+	}
 	return nil
 }
 
@@ -205,9 +209,12 @@ func (d *Device) cmdDestroySRQ(t *trace.Task, srq *coreSRQ) error {
 // cmdArmSRQ asks for an event when fewer entries than lwm are left. It models
 // mlx5_cmd_arm_srq in drivers/infiniband/hw/mlx5/srq_cmd.c.
 //
-// Errors: mlx5-cmd/….
+// Errors: mlx5-srq/no-memory, mlx5-cmd/….
 func (d *Device) cmdArmSRQ(t *trace.Task, srq *coreSRQ, lwm uint16) error {
 	defer t.Enter(moduleIB, "mlx5_cmd_arm_srq").Leave()
+	if srq.typ == srqtBasic && (t.Fail(trace.Alloc, "modify_rmp_in") || t.Fail(trace.Alloc, "modify_rmp_out")) {
+		return rule.MLX5SRQNoMemory
+	}
 	c := &srqCommands[srq.typ]
 	m := d.mailbox(c.arm, srq.uid, 0)
 	defer d.giveBack(m)
@@ -222,9 +229,12 @@ func (d *Device) cmdArmSRQ(t *trace.Task, srq *coreSRQ, lwm uint16) error {
 // cmdQuerySRQ returns the limit at which an event was asked for. It models
 // mlx5_cmd_query_srq in drivers/infiniband/hw/mlx5/srq_cmd.c.
 //
-// Errors: mlx5-cmd/….
+// Errors: mlx5-srq/no-memory, mlx5-cmd/….
 func (d *Device) cmdQuerySRQ(t *trace.Task, srq *coreSRQ) (lwm uint32, err error) {
 	defer t.Enter(moduleIB, "mlx5_cmd_query_srq").Leave()
+	if t.Fail(trace.Alloc, "query_srq_out") {
+		return 0, rule.MLX5SRQNoMemory
+	}
 	c := &srqCommands[srq.typ]
 	m := d.mailbox(c.query, 0, 0)
 	defer d.giveBack(m)

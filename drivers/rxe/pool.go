@@ -143,7 +143,7 @@ func (e *elem) getUnlessZero() bool {
 // drivers/infiniband/sw/rxe/rxe_pool.c.
 func (e *elem) get(t *trace.Task) {
 	defer t.Enter(module, "__rxe_get").Leave()
-	t.Before(trace.Ref, e.pool.info.name)
+	t.Before(trace.Ref, "get", e.pool.info.name, trace.Nothing, &e.refs)
 	e.getUnlessZero()
 	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), 1, 0)
 }
@@ -156,10 +156,11 @@ func (e *elem) put(t *trace.Task) {
 }
 
 func (e *elem) drop(t *trace.Task) {
-	t.Before(trace.Ref, e.pool.info.name)
+	t.Before(trace.Ref, "put", e.pool.info.name, trace.Drops, &e.refs)
 	const minusOne = 1<<64 - 1
 	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), minusOne, 0)
 	if e.refs.Add(-1) == 0 {
+		t.Turned(trace.Writes)
 		e.complete.Done()
 	}
 }
@@ -175,6 +176,10 @@ func (e *elem) cleanup(t *trace.Task) {
 	delete(p.xa, e.index)
 	p.lock.Unlock(t)
 	e.drop(t)
+	if t.Scheduled() {
+		t.PointAt(&trace.Point{Kind: trace.Ref, Verb: "wait_for_completion", Name: p.info.name,
+			Access: trace.Access{Effect: trace.Reads, On: &e.refs}, Ready: func() bool { return e.refs.Load() == 0 }})
+	}
 	e.complete.Wait()
 	if p.info.cleanup != nil {
 		p.info.cleanup(t, e.obj)

@@ -89,7 +89,7 @@ func (d *rxeDev) qpChkAltPath(t *trace.Task, attr *core.QPAttr) error {
 
 // fromAttr models rxe_qp_from_attr in drivers/infiniband/sw/rxe/rxe_qp.c.
 //
-// Errors: those of chkState.
+// Errors: rxe/qp-resources-no-memory, and those of chkState.
 func (qp *rxeQP) fromAttr(t *trace.Task, attr *core.QPAttr, mask uint32) error {
 	defer t.Enter(module, "rxe_qp_from_attr").Leave()
 	if mask&spec.IB_QP_STATE != 0 {
@@ -99,6 +99,12 @@ func (qp *rxeQP) fromAttr(t *trace.Task, attr *core.QPAttr, mask uint32) error {
 	}
 	if mask&spec.IB_QP_MAX_DEST_RD_ATOMIC != 0 {
 		qp.recvTask.disable(t)
+		if t.Fail(trace.Alloc, "resources") {
+			qp.stateLock.Lock(t)
+			qp.takeAttr(t, attr, mask&(spec.IB_QP_MAX_QP_RD_ATOMIC|spec.IB_QP_MAX_DEST_RD_ATOMIC))
+			qp.stateLock.Unlock(t)
+			return rule.RxeQPResourcesNoMemory
+		}
 		qp.recvTask.enable(t)
 	}
 	qp.stateLock.Lock(t)

@@ -54,7 +54,7 @@ func (d *rxeDev) newQueue(t *trace.Task, numElem, elemSize uint32, typ queueType
 	slots := uint32(1) << bits.Len32(numElem)
 	q := &queue{dev: d, typ: typ, elemSize: elemSize, log2ElemSize: log2, indexMask: slots - 1}
 	q.bufSize = bufData + uint64(slots)<<log2
-	if q.bufSize > d.memory || t.Fail(trace.Alloc, "rxe_queue") {
+	if q.bufSize > d.memory || t.Fail(trace.Alloc, "rxe_queue") || t.Fail(trace.Alloc, "rxe_queue_buf") {
 		return nil, 0
 	}
 	q.buf = newBuffer(q.bufSize)

@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"uverbsim/interpose/watch"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
+	"uverbsim/sim_test/suite"
 	"uverbsim/spec"
 )
 
@@ -137,7 +137,7 @@ func TestCorpusIsRecorded(t *testing.T) {
 			cases, err := casefile.ReadFile("../../sim_test/corpus/" + file + ".jsonl")
 			require.NoError(t, err)
 			n := 0
-			cases = every(cases, 1+len(cases)/50)
+			cases = every(cases, suite.Share(1+len(cases)/50))
 			for _, c := range cases {
 				if whole(c) {
 					again(t, c)
@@ -149,13 +149,8 @@ func TestCorpusIsRecorded(t *testing.T) {
 	}
 }
 
-var all = flag.Bool("all", false, "record the whole corpus and not only a part")
-
-// every returns each k-th case, or all.
+// every returns each k-th case.
 func every(cases []*casefile.Case, k int) (some []*casefile.Case) {
-	if *all {
-		return cases
-	}
 	for i := 0; i < len(cases); i += k {
 		some = append(some, cases[i])
 	}

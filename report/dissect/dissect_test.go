@@ -296,6 +296,44 @@ func TestNamed(t *testing.T) {
 	require.Empty(t, d.Memory)
 }
 
+// TestNamedByMeaning: which member is a handle, and of what, can hang on another member
+// (ib_uverbs_create_qp and create_qp, ib_uverbs_open_qp, ib_uverbs_rereg_mr, __uverbs_create_xsrq
+// in drivers/infiniband/core/uverbs_cmd.c).
+func TestNamedByMeaning(t *testing.T) {
+	named := func(command uint32, body []byte) map[string]uint16 {
+		size := spec.CmdHdrSize + len(body)
+		b := binary.LittleEndian.AppendUint32(nil, command)
+		b = binary.LittleEndian.AppendUint16(b, uint16(size/4))
+		b = append(binary.LittleEndian.AppendUint16(b, 0), body...)
+		m := map[string]uint16{}
+		for _, o := range dissect.Of(shown(t, request.Write, b, nil), mlx5).Objects {
+			m[o.Where] = o.Type
+		}
+		return m
+	}
+	const pd, xrcd, cq, srq, mr = spec.UVERBS_OBJECT_PD, spec.UVERBS_OBJECT_XRCD, spec.UVERBS_OBJECT_CQ, spec.UVERBS_OBJECT_SRQ, spec.UVERBS_OBJECT_MR
+	rc := spec.CreateQP{QPType: spec.IB_UVERBS_QPT_RC}
+	require.Equal(t, map[string]uint16{"pd_handle": pd, "send_cq_handle": cq, "recv_cq_handle": cq}, named(spec.IB_USER_VERBS_CMD_CREATE_QP, spec.Bytes(&rc)))
+	rc.IsSRQ = 1
+	require.Equal(t, uint16(srq), named(spec.IB_USER_VERBS_CMD_CREATE_QP, spec.Bytes(&rc))["srq_handle"])
+	target := spec.CreateQP{QPType: spec.IB_QPT_XRC_TGT}
+	require.Equal(t, uint16(xrcd), named(spec.IB_USER_VERBS_CMD_CREATE_QP, spec.Bytes(&target))["pd_handle"])
+	require.Equal(t, map[string]uint16{"pd_handle": xrcd}, named(spec.IB_USER_VERBS_CMD_OPEN_QP, spec.Bytes(&spec.OpenQP{})))
+	require.Equal(t, map[string]uint16{"mr_handle": mr}, named(spec.IB_USER_VERBS_CMD_REREG_MR, spec.Bytes(&spec.ReregMR{})))
+	require.Equal(t, map[string]uint16{"mr_handle": mr, "pd_handle": pd},
+		named(spec.IB_USER_VERBS_CMD_REREG_MR, spec.Bytes(&spec.ReregMR{Flags: spec.IB_MR_REREG_PD})))
+	for typ, want := range map[uint32]map[string]uint16{
+		spec.IB_UVERBS_SRQT_BASIC: {"pd_handle": pd},
+		spec.IB_UVERBS_SRQT_TM:    {"pd_handle": pd, "cq_handle": cq},
+		spec.IB_UVERBS_SRQT_XRC:   {"pd_handle": pd, "cq_handle": cq, "xrcd_handle": xrcd},
+	} {
+		require.Equal(t, want, named(spec.IB_USER_VERBS_CMD_CREATE_XSRQ, spec.Bytes(&spec.CreateXSRQ{SRQType: typ})))
+	}
+	require.Empty(t, named(spec.IB_USER_VERBS_CMD_CREATE_CQ, spec.Bytes(&spec.CreateCQ{CompChannel: -1})))
+	require.Equal(t, map[string]uint16{"comp_channel": spec.UVERBS_OBJECT_COMP_CHANNEL},
+		named(spec.IB_USER_VERBS_CMD_CREATE_CQ, spec.Bytes(&spec.CreateCQ{CompChannel: 7})))
+}
+
 // TestShort: a dump of every length shorter than the request is taken to pieces
 // as far as it goes, and says that it ends.
 func TestShort(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"uverbsim/report/decode"
 	"uverbsim/report/request"
+	"uverbsim/report/wrap"
 	"uverbsim/rule"
 )
 
@@ -92,17 +93,9 @@ func (o *writer) wrapped(label, text string) {
 
 // fold writes a text in lines behind what the first one begins with.
 func (o *writer) fold(begin, text string) {
-	line := begin
-	for i, word := range strings.Fields(text) {
-		if len(line)+len(word) >= wide && len(line) > len(begin) {
-			o.printf("%s\n", strings.TrimRight(line, " "))
-			line = strings.Repeat(" ", len(begin))
-		} else if i > 0 {
-			line += " "
-		}
-		line += word
+	for _, line := range wrap.Lines(begin, strings.Repeat(" ", len(begin)), text, wide) {
+		o.printf("%s\n", strings.TrimRight(line, " "))
 	}
-	o.printf("%s\n", strings.TrimRight(line, " "))
 }
 
 // part writes a part, and what it points to behind it.

@@ -104,7 +104,6 @@ var concrete = map[string]func(r *request, it *item) []string{
 	"attr/too-short":         ofUser(lengths),
 	"attr/too-long":          ofUser(lengths),
 	"attr/trailing-nonzero":  ofUser(lengths),
-	"attr/reserved":          ofUser(nil),
 	"attr/enum-range":        ofUser(elements),
 	"attr/enum-type":         ofUser(elements),
 	"attr/enum-reserved":     ofUser(elements),
@@ -137,7 +136,7 @@ func both(f, g func(*request, *item) []string) func(*request, *item) []string {
 
 func ofUser(f func(r *request, a *watch.Attr) []string) func(*request, *item) []string {
 	return func(r *request, it *item) []string {
-		if f == nil || it == nil || it.user < 0 || r.call.Ioctl == nil || it.user >= len(r.call.Ioctl.Attrs) {
+		if it == nil || it.user < 0 || r.call.Ioctl == nil || it.user >= len(r.call.Ioctl.Attrs) {
 			return nil
 		}
 		return f(r, &r.call.Ioctl.Attrs[it.user])

@@ -202,8 +202,7 @@ var kernelNames = strings.NewReplacer(
 	"TYPE_ID_RS_ARRAY", "UVERBS_ATTR_TYPE_IDRS_ARRAY",
 )
 
-// names are the names that a condition speaks of, and the conditions that one of
-// several must be, as texts.
+// namesIn are the names that a condition speaks of, each once.
 func namesIn(cond string) (out []string) {
 	cond = strings.TrimSuffix(cond, " fails")
 	e := parse(cond)

@@ -81,21 +81,12 @@ func TestImplied(t *testing.T) {
 // TestTablesAreOfRules: what the tables say of a rule is of one that there is, and that a check answers.
 func TestTablesAreOfRules(t *testing.T) {
 	answered := map[string]bool{}
-	var walk func(body []node)
-	walk = func(body []node) {
-		for i := range body {
-			for _, id := range body[i].rules {
+	for _, f := range functions {
+		eachNode(f, func(n *node) {
+			for _, id := range n.rules {
 				answered[id] = true
 			}
-			walk(body[i].loop)
-			for j := range body[i].arms {
-				walk(body[i].arms[j].body)
-			}
-		}
-	}
-	for _, f := range functions {
-		walk(f.pre)
-		walk(f.body)
+		})
 	}
 	for id := range wholeConditions {
 		if strings.HasPrefix(id, "stub/") {

@@ -78,11 +78,17 @@ func (e *env) def(name string) value {
 			return inner.eval(e.defs[i+1])
 		}
 	}
-	for i := 0; i+1 < len(e.binds); i += 2 {
-		if e.binds[i] == name && e.caller != nil && e.depth < maxDepth {
-			outer := *e.caller
-			outer.depth = e.depth + 1
-			return outer.eval(e.binds[i+1])
+	if e.caller == nil || e.depth >= maxDepth {
+		return value{}
+	}
+	outer := *e.caller
+	outer.depth = e.depth + 1
+	if bound := setTo(e.binds, name); bound != "" {
+		return outer.eval(bound)
+	}
+	if base, member, ok := strings.Cut(name, "."); ok { // of a struct that was handed on
+		if bound := setTo(e.binds, base); bound != "" {
+			return outer.eval(bound + "." + member)
 		}
 	}
 	return value{}

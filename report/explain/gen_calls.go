@@ -223,11 +223,24 @@ func (w *walker) call(c *ast.CallExpr) []node {
 	return append(out, handed...)
 }
 
-// binds are the numbers that a call hands over.
+// binds are the numbers that a call hands over: those that are arguments, and the members of a
+// struct of the user ABI that is made for the call. Such a struct that is handed on is bound by its
+// own name.
 func (w *walker) binds(callee string, c *ast.CallExpr) (binds, defs []string) {
 	d := w.g.decls[callee]
 	if d == nil || c.Ellipsis.IsValid() {
 		return nil, nil
+	}
+	bind := func(name, text string) {
+		if unnamed(text) {
+			return
+		}
+		binds = append(binds, name, text)
+		for j, more := 0, w.defs(text); j < len(more); j += 2 {
+			if !slices.Contains(defs, more[j]) {
+				defs = append(defs, more[j], more[j+1])
+			}
+		}
 	}
 	i := 0
 	for _, field := range d.Type.Params.List {
@@ -241,22 +254,70 @@ func (w *walker) binds(callee string, c *ast.CallExpr) (binds, defs []string) {
 			if t == nil || name.Name == "_" {
 				continue
 			}
-			if b, ok := t.Underlying().(*types.Basic); !ok || b.Info()&(types.IsInteger|types.IsBoolean) == 0 {
-				continue
-			}
-			text := w.text(arg)
-			if unnamed(text) {
-				continue
-			}
-			binds = append(binds, snake(name.Name), text)
-			for j, more := 0, w.defs(text); j < len(more); j += 2 {
-				if !slices.Contains(defs, more[j]) {
-					defs = append(defs, more[j], more[j+1])
-				}
+			param := snake(name.Name)
+			if s := wireStruct(t); s != nil {
+				w.bindStruct(param, arg, s, bind)
+			} else if isNumber(t) {
+				bind(param, w.text(arg))
 			}
 		}
 	}
 	return binds, defs
+}
+
+// isNumber says whether a type is one of numbers, or of truth values.
+func isNumber(t types.Type) bool {
+	b, ok := t.Underlying().(*types.Basic)
+	return ok && b.Info()&(types.IsInteger|types.IsBoolean) != 0
+}
+
+// wireStruct is the struct of the user ABI that a type is, or points to, nil if it is none, or one of
+// answers. Package spec has a constant for the size of each.
+func wireStruct(t types.Type) *types.Struct {
+	if p, ok := t.Underlying().(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := t.(*types.Named)
+	if !ok || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != "uverbsim/spec" {
+		return nil
+	}
+	name := named.Obj().Name()
+	if named.Obj().Pkg().Scope().Lookup(name+"Size") == nil || strings.HasSuffix(name, "Resp") {
+		return nil
+	}
+	s, _ := named.Underlying().(*types.Struct)
+	return s
+}
+
+// bindStruct binds a struct: the members of a literal one by one, those that it leaves out to 0;
+// another one as a whole.
+func (w *walker) bindStruct(param string, arg ast.Expr, s *types.Struct, bind func(name, text string)) {
+	if p, ok := arg.(*ast.UnaryExpr); ok {
+		arg = p.X
+	}
+	lit, ok := arg.(*ast.CompositeLit)
+	if !ok {
+		bind(param, w.text(arg))
+		return
+	}
+	given := map[string]ast.Expr{}
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			given[w.text(kv.Key)] = kv.Value
+		}
+	}
+	for i := range s.NumFields() {
+		f := s.Field(i)
+		if f.Name() == "_" || !isNumber(f.Type()) {
+			continue
+		}
+		name := snake(f.Name())
+		text := "0"
+		if e := given[name]; e != nil {
+			text = w.text(e)
+		}
+		bind(param+"."+name, text)
+	}
 }
 
 // unnamed says that a part of an expression has no name.

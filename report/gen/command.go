@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"uverbsim/casefile"
 	"uverbsim/spec"
@@ -125,10 +126,6 @@ func putHeader(b []byte, command uint32, in, out int) {
 	binary.LittleEndian.PutUint16(b[6:], uint16(out/4))
 }
 
-// extended is the bit of an extended command (IB_USER_VERBS_CMD_FLAG_EXTENDED,
-// include/uapi/rdma/ib_user_verbs.h).
-const extended = 0x80000000
-
 // writeCall makes a command by write().
 func (m *maker) writeCall(f *file, c *call) {
 	w := c.write
@@ -150,7 +147,7 @@ func (m *maker) writeCall(f *file, c *call) {
 	a := &casefile.Write{FD: f.fd}
 	if w.Ex {
 		a.Data = make([]byte, spec.CmdHdrSize+spec.ExCmdHdrSize)
-		putHeader(a.Data, uint32(w.Command)|extended, 0, 0)
+		putHeader(a.Data, uint32(w.Command)|spec.IB_USER_VERBS_CMD_FLAG_EXTENDED, 0, 0)
 		le := binary.LittleEndian
 		// Extended commands count in words of 8 bytes.
 		le.PutUint16(a.Data[4:], uint16(len(q.core)/8))
@@ -175,7 +172,7 @@ func (m *maker) writeCall(f *file, c *call) {
 		a.Reloc = append(a.Reloc, casefile.Reloc{At: spec.CmdHdrSize, Size: 8, Value: casefile.PtrTo(resp, 0)})
 	}
 	if fd := descriptorIn(responseOf(w)); resp != "" && fd >= 0 {
-		a.SaveFD = map[string]casefile.Ref{"n" + itoa(len(m.c.Steps)): {Buf: resp, Off: fd, Size: 4}}
+		a.SaveFD = map[string]casefile.Ref{"n" + strconv.Itoa(len(m.c.Steps)): {Buf: resp, Off: fd, Size: 4}}
 	}
 	s := m.add(a)
 	if len(mask) > 0 {
@@ -236,7 +233,7 @@ func (m *maker) invokeWrite(f *file, c *call) {
 	part := rxeParts[key{c.object, c.deed}]
 	command := uint64(w.Command)
 	if w.Ex {
-		command |= extended
+		command |= spec.IB_USER_VERBS_CMD_FLAG_EXTENDED
 	}
 	in := m.buffer(casefile.Buf{Data: orZero(q.core), Len: max(len(q.core), 1)})
 	for _, r := range q.relocs {

@@ -13,7 +13,7 @@ type field struct {
 	off, size int
 }
 
-// layouts has the fields of the C structs that were asked for.
+// layout has the fields of a C struct, those of structs in it too; nil if it is not known.
 func layout(ctype string) []field {
 	v := spec.NewStruct(ctype)
 	if v == nil {

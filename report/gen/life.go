@@ -1,13 +1,9 @@
 package gen
 
 import (
-	"strconv"
-
 	"uverbsim/casefile"
 	"uverbsim/spec"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // What a step is, in parts of 100; the rest are calls.
 const (

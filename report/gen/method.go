@@ -3,6 +3,7 @@ package gen
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 	"strings"
 
 	"uverbsim/casefile"
@@ -194,7 +195,7 @@ func (b *binding) fd(at *spec.Attr, x *casefile.Attr) bool {
 	switch {
 	case at.Access == spec.AccessNew:
 		// Nobody can name it later: the number is not known beforehand.
-		b.a.SaveFD = map[string]casefile.Ref{"n" + itoa(len(b.m.c.Steps)): {Attr: len(b.a.Attrs)}}
+		b.a.SaveFD = map[string]casefile.Ref{"n" + strconv.Itoa(len(b.m.c.Steps)): {Attr: len(b.a.Attrs)}}
 	case len(have) > 0:
 		x.Data = casefile.HandleOf(pick(b.m, have))
 	case at.Mandatory || b.m.chance(0.05):

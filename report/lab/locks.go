@@ -96,8 +96,8 @@ type arrival struct {
 func (a *arrival) Event(*trace.Task, *trace.Event) {}
 
 // Before implements trace.Scheduler.
-func (a *arrival) Before(_ *trace.Task, k trace.Kind, name string) {
-	if k == trace.Lock && name == a.lock {
+func (a *arrival) Before(_ *trace.Task, p *trace.Point) {
+	if p.Kind == trace.Lock && p.Name == a.lock {
 		a.once.Do(func() { close(a.here) })
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"uverbsim/report/wrap"
 )
 
 // Text writes a report for readers.
@@ -51,17 +53,9 @@ const width = 100
 
 // wrap writes a paragraph behind a mark.
 func (p *printer) wrap(mark, text string) {
-	line, indent := mark, strings.Repeat(" ", utf8.RuneCountInString(mark))
-	sep := ""
-	for _, word := range strings.Fields(text) {
-		if sep != "" && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			p.line("%s", line)
-			line, sep = indent, ""
-		}
-		line += sep + word
-		sep = " "
+	for _, line := range wrap.Lines(mark, strings.Repeat(" ", utf8.RuneCountInString(mark)), text, width) {
+		p.line("%s", line)
 	}
-	p.line("%s", line)
 }
 
 func (p *printer) list(title string, items []string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw"
+	"uverbsim/verbs"
 )
 
 // TestRun: each message takes two completions, and over a link that loses packets
@@ -38,10 +39,20 @@ func TestRun(t *testing.T) {
 
 // TestCheck: a message that is changed on the way is noticed.
 func TestCheck(t *testing.T) {
-	_, err := Run(Options{Messages: 3, Size: 8})
+	const size = 64
+	fabric := hw.NewFabric(hw.Link{})
+	ends, err := connected(fabric, size)
 	require.NoError(t, err)
-	e := &end{want: make([]byte, 64)}
-	require.NotEqual(t, bytes.Clone(fill(e.want, 1)), fill(e.want, 2))
+	from, to := ends[0], ends[1]
+	require.NoError(t, exchange(fabric, from, to, 1))
+	require.NoError(t, to.check(1))
+	require.ErrorContains(t, to.check(2), "message 2 came with another content", "it is another message")
+	const last = size + size - 1 // byte of the message that came
+	bits := []byte{0}
+	require.NoError(t, verbs.Load(to.proc, to.buf+last, bits))
+	bits[0] ^= 1
+	require.NoError(t, verbs.Store(to.proc, to.buf+last, bits))
+	require.ErrorContains(t, to.check(1), "message 1 came with another content")
 }
 
 // TestLostForGood: a link that brings nothing ends in an error, not in waiting.

@@ -42,19 +42,10 @@ func (o Options) withDefaults() Options {
 // request, or a message that is not what was sent.
 func Run(o Options) (*Result, error) {
 	o = o.withDefaults()
-	m := kernel.NewMachine(methods.Core())
 	fabric := hw.NewFabric(o.Link)
-	var ends [2]*end
-	for i := range ends {
-		var err error
-		if ends[i], err = newEnd(m, fabric, i, o.Size); err != nil {
-			return nil, err
-		}
-	}
-	for i, e := range ends {
-		if err := e.connect(ends[1-i]); err != nil {
-			return nil, err
-		}
+	ends, err := connected(fabric, o.Size)
+	if err != nil {
+		return nil, err
 	}
 	start := time.Now()
 	for n := range o.Messages {
@@ -70,6 +61,23 @@ func Run(o Options) (*Result, error) {
 		Messages: o.Messages, Bytes: uint64(o.Messages) * o.Size, Completions: ends[0].cqes + ends[1].cqes,
 		Lost: fabric.Lost(), Elapsed: time.Since(start),
 	}, nil
+}
+
+// connected boots a machine with two devices on that link, and connects a process on each
+// to the other.
+func connected(fabric *hw.Fabric, size uint64) (ends [2]*end, err error) {
+	m := kernel.NewMachine(methods.Core())
+	for i := range ends {
+		if ends[i], err = newEnd(m, fabric, i, size); err != nil {
+			return ends, err
+		}
+	}
+	for i, e := range ends {
+		if err := e.connect(ends[1-i]); err != nil {
+			return ends, err
+		}
+	}
+	return ends, nil
 }
 
 // exchange brings message number n from an end to the other, and waits until

@@ -1,20 +1,18 @@
 package rules
 
-// Part is a part of the catalogue: areas that belong together.
-type Part struct {
-	Title string
-	Areas []Area
+// part is a part of the catalogue: areas that belong together.
+type part struct {
+	title string
+	areas []area
 }
 
-// Area are the rules whose ids begin with its name and a slash.
-type Area struct{ Name, Title string }
+// area are the rules whose ids begin with its name and a slash.
+type area struct{ name, title string }
 
-// Parts has every area once, in the order in which a call meets them: from the
+// parts has every area once, in the order in which a call meets them: from the
 // system call to the driver.
-func Parts() []Part { return parts }
-
-var parts = []Part{
-	{"The system calls around the driver", []Area{
+var parts = []part{
+	{"The system calls around the driver", []area{
 		{"open", "opening the device node"},
 		{"ioctl", "ioctl before the driver sees it"},
 		{"read", "read before the driver sees it"},
@@ -32,7 +30,7 @@ var parts = []Part{
 		{"munmap", "taking a mapping away"},
 		{"vma", "areas of the address space"},
 	}},
-	{"The ioctl's dispatcher", []Area{
+	{"The ioctl's dispatcher", []area{
 		{"header", "the 24 bytes in front"},
 		{"method", "finding and running the method"},
 		{"bundle", "the memory of a call"},
@@ -43,7 +41,7 @@ var parts = []Part{
 		{"const", "constants"},
 		{"object", "objects, handles and descriptors"},
 	}},
-	{"write() and its commands", []Area{
+	{"write() and its commands", []area{
 		{"write", "the headers of a command"},
 		{"invoke-write", "a command inside of an ioctl"},
 		{"cmd", "requests and responses of all commands"},
@@ -62,7 +60,7 @@ var parts = []Part{
 		{"cmd-rwq", "indirection tables of work queues"},
 		{"cmd-flow", "flow rules"},
 	}},
-	{"The core: contexts, events and questions", []Area{
+	{"The core: contexts, events and questions", []area{
 		{"context", "calls that need a context"},
 		{"ucontext", "making a context"},
 		{"query-context", "asking for the context again"},
@@ -75,7 +73,7 @@ var parts = []Part{
 		{"query-gid-entry", "asking for one GID"},
 		{"query-gid-table", "asking for all GIDs"},
 	}},
-	{"The core: objects", []Area{
+	{"The core: objects", []area{
 		{"pd", "protection domains"},
 		{"xrcd", "XRC domains"},
 		{"cq", "completion queues"},
@@ -89,7 +87,7 @@ var parts = []Part{
 		{"counters", "counters"},
 		{"flow-action", "flow actions"},
 	}},
-	{"The core: memory", []Area{
+	{"The core: memory", []area{
 		{"mr-access", "rights of a memory region"},
 		{"advise-mr", "advice about memory regions"},
 		{"umem", "pinned memory"},
@@ -102,10 +100,10 @@ var parts = []Part{
 		{"dm-mr", "memory regions of device memory"},
 		{"umap", "mappings of what a driver offers"},
 	}},
-	{"rxe, soft RoCE", []Area{
+	{"rxe, soft RoCE", []area{
 		{"rxe", "the driver rdma_rxe"},
 	}},
-	{"mlx5: the driver and its commands", []Area{
+	{"mlx5: the driver and its commands", []area{
 		{"mlx5", "methods of the driver"},
 		{"mlx5-cmd", "commands of the firmware"},
 		{"mlx5-ucontext", "contexts"},
@@ -123,7 +121,7 @@ var parts = []Part{
 		{"mlx5-query-port", "asking for a port"},
 		{"mlx5-query-gid", "asking for a GID"},
 	}},
-	{"mlx5: objects", []Area{
+	{"mlx5: objects", []area{
 		{"mlx5-pd", "protection domains"},
 		{"mlx5-cq", "completion queues"},
 		{"mlx5-modify-cq", "changing completion queues"},
@@ -144,7 +142,7 @@ var parts = []Part{
 		{"mlx5-counters", "counters"},
 		{"mlx5-flow", "flow rules, matchers and actions"},
 	}},
-	{"mlx5: memory", []Area{
+	{"mlx5: memory", []area{
 		{"mlx5-mr", "memory regions"},
 		{"mlx5-mw", "memory windows"},
 		{"mlx5-umr", "memory keys that change by work requests"},

@@ -168,15 +168,15 @@ type Group struct {
 	Entries []*Entry
 }
 
-// ByArea sorts entries into areas, in the order of Parts; an area that has none of
+// ByArea sorts entries into areas, in the order of parts; an area that has none of
 // them is left out.
 func ByArea(es []*Entry) []Group {
 	in := byArea(es)
 	var gs []Group
 	for _, p := range parts {
-		for _, a := range p.Areas {
-			if len(in[a.Name]) > 0 {
-				gs = append(gs, Group{a.Name + ": " + a.Title, in[a.Name]})
+		for _, a := range p.areas {
+			if len(in[a.name]) > 0 {
+				gs = append(gs, Group{a.name + ": " + a.title, in[a.name]})
 			}
 		}
 	}

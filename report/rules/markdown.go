@@ -8,8 +8,8 @@ import (
 	"io"
 	"strings"
 	"text/template"
-	"unicode/utf8"
 
+	"uverbsim/report/wrap"
 	"uverbsim/rule"
 )
 
@@ -81,14 +81,14 @@ func Sections(w io.Writer, es []*Entry) error {
 func sections(out *bufio.Writer, es []*Entry) {
 	in := byArea(es)
 	for _, p := range parts {
-		title := "\n## " + p.Title + "\n"
-		for _, a := range p.Areas {
-			if len(in[a.Name]) == 0 {
+		title := "\n## " + p.title + "\n"
+		for _, a := range p.areas {
+			if len(in[a.name]) == 0 {
 				continue
 			}
-			fmt.Fprintf(out, "%s\n### %s: %s\n", title, anchored(a.Name), a.Title)
+			fmt.Fprintf(out, "%s\n### %s: %s\n", title, anchored(a.name), a.title)
 			title = ""
-			for _, e := range in[a.Name] {
+			for _, e := range in[a.name] {
 				section(out, e)
 			}
 		}
@@ -100,10 +100,10 @@ func contents(out *bufio.Writer, c *Catalogue) {
 	fmt.Fprint(out, "\n## Contents\n")
 	in := byArea(c.entries)
 	for _, p := range parts {
-		fmt.Fprintf(out, "\n**%s**\n\n", p.Title)
-		for _, a := range p.Areas {
-			if n := len(in[a.Name]); n > 0 {
-				fmt.Fprintf(out, "- [%s](#%s): %s (%d)\n", a.Name, a.Name, a.Title, n)
+		fmt.Fprintf(out, "\n**%s**\n\n", p.title)
+		for _, a := range p.areas {
+			if n := len(in[a.name]); n > 0 {
+				fmt.Fprintf(out, "- [%s](#%s): %s (%d)\n", a.name, a.name, a.title, n)
 			}
 		}
 	}
@@ -135,21 +135,9 @@ func section(out *bufio.Writer, e *Entry) {
 // paragraph prints text in lines of at most 120 columns.
 func paragraph(out *bufio.Writer, text string) {
 	const columns = 120
-	at := 0
-	for _, word := range strings.Fields(text) {
-		switch n := utf8.RuneCountInString(word); {
-		case at == 0:
-			at = n
-		case at+1+n > columns:
-			fmt.Fprintln(out)
-			at = n
-		default:
-			fmt.Fprint(out, " ")
-			at += 1 + n
-		}
-		fmt.Fprint(out, word)
+	for _, line := range wrap.Lines("", "", text, columns) {
+		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintln(out)
 }
 
 // escape takes what Markdown would read otherwise. An underscore within a word is one.

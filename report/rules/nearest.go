@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 
+	"uverbsim/report/nearest"
 	"uverbsim/rule"
 )
 
@@ -45,13 +46,13 @@ func (c *Catalogue) nearest(arg string) []string {
 	for _, e := range c.entries {
 		ids = append(ids, e.ID)
 	}
-	return nearest(arg, ids)
+	return namesLike(arg, ids)
 }
 
-// nearest returns the names that are most like arg, the best first: those that
+// namesLike returns the names that are most like arg, the best first: those that
 // contain it or, if none does, the word behind its slash; if none does either,
 // those with the fewest other letters, as long as more letters are the same.
-func nearest(arg string, names []string) []string {
+func namesLike(arg string, names []string) []string {
 	arg = strings.ToLower(arg)
 	if arg == "" {
 		return nil
@@ -60,7 +61,7 @@ func nearest(arg string, names []string) []string {
 	lacks := func(part string) func(string) bool {
 		return func(n string) bool { return part == "" || !strings.Contains(strings.ToLower(n), part) }
 	}
-	far := func(n string) bool { return 2*levenshtein(arg, strings.ToLower(n)) >= max(len(arg), len(n)) }
+	far := func(n string) bool { return 2*nearest.Distance(arg, strings.ToLower(n)) >= max(len(arg), len(n)) }
 	var like []string
 	for _, not := range []func(string) bool{lacks(arg), lacks(word), far} {
 		if like = slices.DeleteFunc(slices.Clone(names), not); len(like) > 0 {
@@ -68,30 +69,9 @@ func nearest(arg string, names []string) []string {
 		}
 	}
 	slices.SortFunc(like, func(a, b string) int {
-		return cmp.Or(cmp.Compare(levenshtein(arg, strings.ToLower(a)), levenshtein(arg, strings.ToLower(b))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(nearest.Distance(arg, strings.ToLower(a)), nearest.Distance(arg, strings.ToLower(b))), cmp.Compare(a, b))
 	})
 	return like[:min(maxNearest, len(like))]
-}
-
-// levenshtein returns how many letters have to be put in, taken out or changed
-// to make b of a.
-func levenshtein(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }
 
 // WithErrno returns those of the entries that have an errno: its name as the
@@ -110,7 +90,7 @@ func WithErrno(es []*Entry, name string) ([]*Entry, error) {
 		}
 	}
 	if errno == 0 {
-		near := nearest(name, names)
+		near := namesLike(name, names)
 		if len(near) == 0 {
 			slices.Sort(names)
 			return nil, fmt.Errorf("there is no rule with the errno %s: rules have %s", quote(name), strings.Join(names, ", "))

@@ -15,15 +15,15 @@ import (
 	"uverbsim/rule"
 )
 
-// TestEveryAreaHasATitle: the areas of Parts are those of the rules, each once.
+// TestEveryAreaHasATitle: the areas of parts are those of the rules, each once.
 func TestEveryAreaHasATitle(t *testing.T) {
 	titles := map[string]string{}
-	for _, p := range Parts() {
-		require.NotEmpty(t, p.Title)
-		for _, a := range p.Areas {
-			require.NotContainsf(t, titles, a.Name, "areas.go has %s twice", a.Name)
-			require.Regexpf(t, `^\w[^\n.]+$`, a.Title, a.Name)
-			titles[a.Name] = a.Title
+	for _, p := range parts {
+		require.NotEmpty(t, p.title)
+		for _, a := range p.areas {
+			require.NotContainsf(t, titles, a.name, "areas.go has %s twice", a.name)
+			require.Regexpf(t, `^\w[^\n.]+$`, a.title, a.name)
+			titles[a.name] = a.title
 		}
 	}
 	used := map[string]bool{}
@@ -282,13 +282,4 @@ func TestJSON(t *testing.T) {
 			{"attr/c", "sim_test/corpus/linux.jsonl"}}}, first)
 	require.Equal(t, &NoCase{"never", "No table has one."}, second.NoCase)
 	require.Zero(t, second.Cases)
-}
-
-func TestLevenshtein(t *testing.T) {
-	for _, test := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
-		require.Equal(t, test.want, levenshtein(test.a, test.b), test)
-	}
 }

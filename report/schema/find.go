@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"uverbsim/report/nearest"
 	"uverbsim/spec"
 )
 
@@ -31,7 +32,7 @@ func (s Selection) Keys() (first, last uint32) {
 // Find looks up OBJECT or OBJECT.METHOD. Both may be the kernel's names or short
 // ones, in any case: "UVERBS_OBJECT_CQ", "cq", "cq.create", "CQ.EX_CREATE_CQ". A
 // method's or a command's name that is the kernel's needs no object. An error
-// tells the nearest name, or all if none is near.
+// tells the nearest name, or some if none is near.
 func (d *Document) Find(name string) (Selection, error) {
 	object, method, dotted := strings.Cut(fold(name), ".")
 	for i := range d.Objects {
@@ -100,13 +101,14 @@ func (o *Object) members() []string {
 }
 
 // instead says which name may have been meant: the one that takes the fewest
-// changes, if they are fewer than what stays, and else that there are these.
+// changes, if they are fewer than what stays, and else those that contain it, or the
+// first of those that there are.
 func instead(name, prefix string, among []string) string {
 	if len(among) == 0 {
 		return "it has none"
 	}
-	best := slices.MinFunc(among, func(a, b string) int { return distance(name, a) - distance(name, b) })
-	if 2*distance(name, best) <= max(len(name), len(best)) {
+	best := slices.MinFunc(among, func(a, b string) int { return nearest.Distance(name, a) - nearest.Distance(name, b) })
+	if 2*nearest.Distance(name, best) <= max(len(name), len(best)) {
 		return "the nearest is " + prefix + best
 	}
 	var like []string
@@ -118,34 +120,14 @@ func instead(name, prefix string, among []string) string {
 	if len(like) > 0 {
 		return "there is " + prefix + strings.Join(like, ", "+prefix)
 	}
+	if more := len(among) - mostNames; more > 1 {
+		return fmt.Sprintf("there are %s and %d more", strings.Join(among[:mostNames], ", "), more)
+	}
 	return "there are " + strings.Join(among, ", ")
 }
 
-// distance is how many letters have to be added, removed or replaced, or pairs of
-// neighbours swapped.
-func distance(a, b string) int {
-	d := make([][]int, len(a)+1)
-	for i := range d {
-		d[i] = make([]int, len(b)+1)
-		d[i][0] = i
-	}
-	for j := range d[0] {
-		d[0][j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		for j := 1; j <= len(b); j++ {
-			change := d[i-1][j-1]
-			if a[i-1] != b[j-1] {
-				change++
-			}
-			d[i][j] = min(change, d[i-1][j]+1, d[i][j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				d[i][j] = min(d[i][j], d[i-2][j-2]+1)
-			}
-		}
-	}
-	return d[len(a)][len(b)]
-}
+// mostNames is how many names are told where none is near.
+const mostNames = 8
 
 // Only returns a document with that part alone, and the structs and enums that
 // it names.

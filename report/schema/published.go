@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"uverbsim/spec"
@@ -16,7 +17,7 @@ func Published() ([]byte, error) {
 	root := g.object(reflect.TypeFor[Document]())
 	root["properties"].(schemaObject)["version"].(schemaObject)["const"] = Version
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-	root["$id"] = "urn:uverbsim:uverbs:1"
+	root["$id"] = "urn:uverbsim:uverbs:" + strconv.Itoa(Version)
 	root["title"] = "What an RDMA device's uverbs interface takes"
 	root["$defs"] = g.defs
 	b, err := json.MarshalIndent(root, "", "  ")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"uverbsim/report/schema"
+	"uverbsim/report/wrap"
 	"uverbsim/spec"
 )
 
@@ -55,16 +56,16 @@ func Print(w io.Writer, from, to *schema.Document, features Features) error {
 			fmt.Fprintf(out, "\n%s\n", titles[kind])
 		}
 		if c.Kind == "enumerator" {
-			wrap(out, fmt.Sprintf("  %c ", c.Op), c.Name+" "+strings.Join(c.What, ", "))
+			wrapped(out, fmt.Sprintf("  %c ", c.Op), c.Name+" "+strings.Join(c.What, ", "))
 			continue
 		}
 		fmt.Fprintf(out, "  %c %s\n", c.Op, c.Name)
 		if c.Op == Changed {
 			for _, what := range c.What {
-				wrap(out, "      ", what)
+				wrapped(out, "      ", what)
 			}
 		} else if c.Kind != "struct" && len(c.What) > 0 {
-			wrap(out, "      ", strings.Join(c.What, ", "))
+			wrapped(out, "      ", strings.Join(c.What, ", "))
 		}
 	}
 	if len(changes) == 0 {
@@ -95,34 +96,24 @@ func printFeatures(out io.Writer, f Features, from, to, driver string) {
 			}
 			fmt.Fprint(out, title)
 			title = ""
-			wrap(out, fmt.Sprintf("  %c ", side.op), fmt.Sprintf("%s (%s, %s)", x, info.Func, info.File))
-			wrap(out, "      ", to+": "+now)
-			wrap(out, "      ", from+": "+before)
+			wrapped(out, fmt.Sprintf("  %c ", side.op), fmt.Sprintf("%s (%s, %s)", x, info.Func, info.File))
+			wrapped(out, "      ", to+": "+now)
+			wrapped(out, "      ", from+": "+before)
 		}
 	}
 	if len(others) > 0 {
 		fmt.Fprintln(out)
-		wrap(out, "", "Of other drivers: "+strings.Join(others, ", "))
+		wrapped(out, "", "Of other drivers: "+strings.Join(others, ", "))
 	}
 }
 
 // width is how many columns a line has at most, where it can be broken.
 const width = 120
 
-// wrap writes a text behind what its line begins with; the lines that it goes on in
+// wrapped writes a text behind what its line begins with; the lines that it goes on in
 // are a little further to the right.
-func wrap(out io.Writer, begin, text string) {
-	line, words := begin, 0
-	for _, word := range strings.Fields(text) {
-		if words > 0 && len(line)+1+len(word) > width {
-			fmt.Fprintln(out, line)
-			line, words = strings.Repeat(" ", len(begin)+2), 0
-		}
-		if words > 0 {
-			line += " "
-		}
-		line += word
-		words++
+func wrapped(out io.Writer, begin, text string) {
+	for _, line := range wrap.Lines(begin, strings.Repeat(" ", len(begin)+2), text, width) {
+		fmt.Fprintln(out, line)
 	}
-	fmt.Fprintln(out, line)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"uverbsim/report/schema"
+	"uverbsim/spec"
 )
 
 // Op is what became of something.
@@ -209,7 +210,7 @@ func layout(s schema.Struct) facts {
 
 // number writes an id as the headers do.
 func number(id uint16) string {
-	if id&0x1000 != 0 {
+	if id&spec.NSFlag != 0 {
 		return fmt.Sprintf("%#x", id)
 	}
 	return strconv.Itoa(int(id))

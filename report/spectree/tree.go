@@ -15,8 +15,8 @@ type Tree struct {
 	Levels []Level
 	Len    int // entries
 
-	// Ends says how many of the 65536 keys that an ioctl's ids can make end
-	// their lookup after how many nodes: found or not.
+	// Hits and Misses say of the 65536 keys that an ioctl's ids can make how many
+	// end their lookup after how many nodes: found, and not found.
 	Hits, Misses [maxLevels + 1]int
 }
 

@@ -2,6 +2,7 @@ package tracecase
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
 
@@ -94,7 +95,8 @@ func (l *lines) Answer(got *casefile.Got, refused error) {
 	if got.Errno != nil {
 		a.Errno = *got.Errno
 	}
-	if r, ok := refused.(*rule.Rule); ok {
+	var r *rule.Rule
+	if errors.As(refused, &r) {
 		a.Rule = r.ID
 	}
 	l.put(answerLine{a})

@@ -1,16 +1,16 @@
-// Package tracecase prints what the kernel did while a case was played: the
-// calls of its functions as ftrace's function_graph prints them, with a line of
-// comment in front of each case and each step. It plays nothing itself: whoever
-// plays the case tells it what comes.
+// Package tracecase prints what the kernel did while a case was played, with the
+// cases, their steps and the answers in between: as ftrace's function_graph prints
+// calls (Text), as JSON, in the Trace Event Format (Chrome), as a diagram (Sequence).
+// Packages funcgraph, chrome and sequence have these forms of the events alone; Only
+// and Deferred stand before a printer. It plays nothing itself: whoever plays the
+// case tells it what comes.
 package tracecase
 
 import (
+	"errors"
 	"fmt"
-	"io"
 
 	"uverbsim/casefile"
-	"uverbsim/report/funcgraph"
-	"uverbsim/report/replay"
 	"uverbsim/rule"
 	"uverbsim/trace"
 )
@@ -33,37 +33,11 @@ type Printer interface {
 	Close() error
 }
 
-// Text returns a printer that writes as ftrace does.
-func Text(w io.Writer, opts funcgraph.Options) BatchPrinter { return &text{funcgraph.New(w, opts)} }
-
-type text struct{ *funcgraph.Printer }
-
-func (p *text) Case(c *casefile.Case) {
-	p.Forget()
-	p.Comment("case " + c.Name)
-	if c.Why != "" {
-		p.Comment(c.Why)
-	}
-	p.Comment("tracer: function_graph")
-	p.Comment("")
-	p.Comment("              FUNCTION CALLS")
-	p.Comment("              |   |   |   |")
-}
-
-func (p *text) Step(c *casefile.Case, i int) {
-	p.Comment(fmt.Sprintf("step %d: %s", i, replay.Describe(c, i)))
-}
-
-func (p *text) Answer(got *casefile.Got, refused error) { p.Comment("  " + answerText(got, refused)) }
-
-func (p *text) Close() error { return p.Err() }
-
-func (p *text) End(*casefile.Case) { p.Comment("end: what is still open is closed") }
-
 // answerText is what a step returned, in a few words.
 func answerText(got *casefile.Got, refused error) string {
 	if got.Errno != nil && *got.Errno != "" {
-		if r, ok := refused.(*rule.Rule); ok {
+		var r *rule.Rule
+		if errors.As(refused, &r) {
 			return fmt.Sprintf("= -1 %s: %s, %s", *got.Errno, r.ID, r.Why)
 		}
 		return "= -1 " + *got.Errno

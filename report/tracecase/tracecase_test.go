@@ -3,6 +3,7 @@ package tracecase_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -266,4 +267,23 @@ func TestChrome(t *testing.T) {
 	require.Contains(t, b.String(), `"name":"step 1: ioctl f UVERBS_METHOD_CQ_CREATE"`)
 	require.Contains(t, b.String(), `"args":{"answer":"= -1 EINVAL: attr/duplicate,`)
 	require.Contains(t, b.String(), `"args":{"name":"case cq/create-twice"}`)
+}
+
+// TestWrappedRefusal: the rule is found wherever it stands in the error.
+func TestWrappedRefusal(t *testing.T) {
+	einval := "EINVAL"
+	got := &casefile.Got{Ret: "-1", Errno: &einval}
+	refused := fmt.Errorf("the call: %w", rule.AttrDuplicate)
+	for form, printer := range map[string]func(io.Writer) tracecase.BatchPrinter{
+		"text": func(w io.Writer) tracecase.BatchPrinter { return tracecase.Text(w, funcgraph.Options{}) },
+		"JSON": tracecase.JSON,
+	} {
+		var b strings.Builder
+		p := printer(&b)
+		p.Case(cqCase)
+		p.Step(cqCase, 1)
+		p.Answer(got, refused)
+		require.NoError(t, p.Close())
+		require.Contains(t, b.String(), "attr/duplicate", form)
+	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // TestStatus has the command end as its program ends.
@@ -79,7 +81,7 @@ func TestSurroundings(t *testing.T) {
 
 // TestStrace looks for what ibv_devinfo is known to do.
 func TestStrace(t *testing.T) {
-	need(t, "ibv_devinfo")
+	suite.Need(t, "ibv_devinfo")
 	users(t, func(t *testing.T, u user) {
 		r := u.run(t, []string{"run", "--strace", "--", "ibv_devinfo"})
 		require.Equal(t, 0, r.status.ExitStatus(), "%s", r)
@@ -140,7 +142,7 @@ func matches(line, pattern string) bool {
 
 // TestRecord records programs, and replays what they did.
 func TestRecord(t *testing.T) {
-	need(t, "ibv_devinfo", "ibv_rc_pingpong")
+	suite.Need(t, "ibv_devinfo", "ibv_rc_pingpong")
 	users(t, func(t *testing.T, u user) {
 		dir := u.dir(t)
 		file := filepath.Join(dir, "devinfo.jsonl")
@@ -160,7 +162,7 @@ func TestRecord(t *testing.T) {
 
 // TestTrace has the functions of the kernel told.
 func TestTrace(t *testing.T) {
-	need(t, "ibv_devinfo")
+	suite.Need(t, "ibv_devinfo")
 	u := least()
 	file := filepath.Join(u.dir(t), "trace")
 	u.run(t, []string{"run", "--trace", file, "--", "ibv_devinfo"}).ok(t)
@@ -220,7 +222,7 @@ func TestCheck(t *testing.T) {
 
 // TestPassthrough has a program find what it finds without the command.
 func TestPassthrough(t *testing.T) {
-	need(t, "ibv_devices", "ibv_devinfo")
+	suite.Need(t, "ibv_devices", "ibv_devinfo")
 	for _, program := range []string{"ibv_devices", "ibv_devinfo"} {
 		users(t, func(t *testing.T, u user) {
 			bare := exec.Command(program)
@@ -239,7 +241,7 @@ func TestPassthrough(t *testing.T) {
 
 // TestStraced has a program looked at by strace, which takes another way.
 func TestStraced(t *testing.T) {
-	need(t, "strace", "ibv_devices")
+	suite.Need(t, "strace", "ibv_devices")
 	u := least()
 	r := u.run(t, []string{"run", "--", "strace", "-f", "-e", "trace=openat", "ibv_devices"}).ok(t)
 	require.Contains(t, r.stdout, "mlx5_0", "%s", r)

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // TestPrivileges holds what the tests as nobody stand on: a program has no
@@ -23,7 +25,7 @@ func TestPrivileges(t *testing.T) {
 }
 
 func TestDevices(t *testing.T) {
-	need(t, "ibv_devices")
+	suite.Need(t, "ibv_devices")
 	users(t, func(t *testing.T, u user) {
 		r := u.run(t, []string{"run", "--device", "mlx5,ports=2", "--device", "mlx5,profile=recorded", "--", "ibv_devices"}).ok(t)
 		lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
@@ -44,7 +46,7 @@ func TestDevices(t *testing.T) {
 // TestDevinfo looks at a device of each kind with all that ibv_devinfo shows. The
 // text for the profile "recorded" is what a real kernel has answered.
 func TestDevinfo(t *testing.T) {
-	need(t, "ibv_devinfo")
+	suite.Need(t, "ibv_devinfo")
 	for profile, text := range map[string]string{
 		"recorded":    "devinfo-linux-6.12.txt",
 		"connectx6dx": "devinfo-connectx6dx.txt",
@@ -64,7 +66,7 @@ func TestDevinfo(t *testing.T) {
 
 // TestDefaultDevice is the simplest way to have a device.
 func TestDefaultDevice(t *testing.T) {
-	need(t, "ibv_devinfo")
+	suite.Need(t, "ibv_devinfo")
 	want, err := os.ReadFile("testdata/devinfo-connectx6dx.txt")
 	require.NoError(t, err)
 	require.Equal(t, string(want), self.run(t, []string{"run", "--", "ibv_devinfo", "-v"}).ok(t).stdout)
@@ -72,7 +74,7 @@ func TestDefaultDevice(t *testing.T) {
 
 // TestIbstat reads what libibumad and shell scripts read: files below /sys only.
 func TestIbstat(t *testing.T) {
-	need(t, "ibstat", "ibstatus")
+	suite.Need(t, "ibstat", "ibstatus")
 	users(t, func(t *testing.T, u user) {
 		golden(t, "ibstat.txt", u.run(t, []string{"run", "--", "ibstat"}).ok(t).stdout)
 		golden(t, "ibstatus.txt", u.run(t, []string{"run", "--", "ibstatus", "mlx5_0:1"}).ok(t).stdout)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // program returns the process ID of the program that a command runs, false if it
@@ -89,7 +91,7 @@ func TestKill(t *testing.T) {
 
 // TestKillPingpong kills both ends of a ping-pong, on a server that goes on.
 func TestKillPingpong(t *testing.T) {
-	need(t, "ibv_rc_pingpong")
+	suite.Need(t, "ibv_rc_pingpong")
 	times := 10
 	if testing.Short() {
 		times = 2
@@ -118,7 +120,7 @@ func TestKillPingpong(t *testing.T) {
 // beside one that takes all it can get.
 func TestNeighbours(t *testing.T) {
 	needPyverbs(t)
-	need(t, "ibv_rc_pingpong")
+	suite.Need(t, "ibv_rc_pingpong")
 	u := least()
 	s := u.serve(t, filepath.Join(u.dir(t), "socket"))
 	for range 2 {

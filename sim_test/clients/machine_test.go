@@ -5,11 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // TestMachines has a ping-pong on other machines than the usual one.
 func TestMachines(t *testing.T) {
-	need(t, "ibv_rc_pingpong")
+	suite.Need(t, "ibv_rc_pingpong")
 	for name, flags := range map[string][]string{
 		"kernel 6.1":       {"--kernel", "6.1"},
 		"profile recorded": {"--device", "mlx5,profile=recorded"},
@@ -27,7 +29,7 @@ func TestMachines(t *testing.T) {
 
 // TestTwoDevices has a ping-pong from one device to another.
 func TestTwoDevices(t *testing.T) {
-	need(t, "ibv_rc_pingpong")
+	suite.Need(t, "ibv_rc_pingpong")
 	for name, flags := range map[string][]string{
 		"two ports":    {"--device", "mlx5,ports=2"},
 		"two adapters": {"--device", "mlx5", "--device", "mlx5,profile=recorded"},

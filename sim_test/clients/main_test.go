@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that say what is expected")
@@ -48,31 +50,13 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// need has the test be skipped where a program is not installed, but not in CI,
-// which installs all of them.
-func need(t *testing.T, programs ...string) {
-	t.Helper()
-	for _, p := range programs {
-		if _, err := exec.LookPath(p); err == nil {
-			continue
-		}
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s is not installed", p)
-		}
-		t.Skipf("%s is not installed", p)
-	}
-}
-
-// needPyverbs is need for rdma-core's Python bindings, which are for Debian's own
+// needPyverbs is suite.Need for rdma-core's Python bindings, which are for Debian's own
 // Python only.
 func needPyverbs(t *testing.T) {
 	t.Helper()
-	need(t, python)
+	suite.Need(t, python)
 	if out, err := exec.Command(python, "-c", "import pyverbs.device").CombinedOutput(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("pyverbs: %s", out)
-		}
-		t.Skipf("python3-pyverbs is not installed")
+		suite.Missing(t, "python3-pyverbs is not installed: %s", out)
 	}
 }
 
@@ -80,14 +64,6 @@ const python = "/usr/bin/python3"
 
 // script returns the path of one.
 func script(name string) string { return filepath.Join(scripts, name) }
-
-// long has the test be left out with -short.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("takes long")
-	}
-}
 
 // golden compares a text with a file of testdata.
 func golden(t *testing.T, name, got string) {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // perftest is a run of one of the ib_*_lat and ib_*_bw programs.
@@ -64,7 +66,7 @@ func powers(from, to int) (sizes []int) {
 func TestPerftest(t *testing.T) {
 	for _, p := range perftests {
 		t.Run(p.prog, func(t *testing.T) {
-			need(t, "ib_"+p.prog)
+			suite.Need(t, "ib_"+p.prog)
 			users(t, func(t *testing.T, u user) { p.check(t, p.pair().oneTree(t, u)) })
 		})
 	}
@@ -72,10 +74,10 @@ func TestPerftest(t *testing.T) {
 
 // TestPerftestVariants is for who has the fewest rights.
 func TestPerftestVariants(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for _, p := range perftestVariants {
 		t.Run(p.prog+" "+p.args, func(t *testing.T) {
-			need(t, "ib_"+p.prog)
+			suite.Need(t, "ib_"+p.prog)
 			both := p.pair()
 			if strings.Contains(p.args, "-a") {
 				both.flags = []string{"--memlock", "unlimited"}
@@ -92,7 +94,7 @@ func TestPerftestServed(t *testing.T) {
 			continue
 		}
 		t.Run(p.prog, func(t *testing.T) {
-			need(t, "ib_"+p.prog)
+			suite.Need(t, "ib_"+p.prog)
 			p.check(t, p.pair().twoTrees(t, least()))
 		})
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // pair is two programs of which one waits for the other at a TCP port.
@@ -108,7 +110,7 @@ var pingpongVariants = []pingpong{
 func TestPingpong(t *testing.T) {
 	for _, p := range pingpongs {
 		t.Run(p.name, func(t *testing.T) {
-			need(t, p.program())
+			suite.Need(t, p.program())
 			users(t, func(t *testing.T, u user) { p.check(t, p.pair().oneTree(t, u)) })
 		})
 	}
@@ -116,10 +118,10 @@ func TestPingpong(t *testing.T) {
 
 // TestPingpongVariants is for who has the fewest rights.
 func TestPingpongVariants(t *testing.T) {
-	long(t)
+	suite.Long(t)
 	for _, p := range pingpongVariants {
 		t.Run(p.name, func(t *testing.T) {
-			need(t, p.program())
+			suite.Need(t, p.program())
 			p.check(t, p.pair().oneTree(t, least()))
 		})
 	}
@@ -129,9 +131,9 @@ func TestPingpongVariants(t *testing.T) {
 func TestPingpongServed(t *testing.T) {
 	for _, p := range pingpongs {
 		t.Run(p.name, func(t *testing.T) {
-			need(t, p.program())
+			suite.Need(t, p.program())
 			if p.prog != "rc" {
-				long(t)
+				suite.Long(t)
 			}
 			p.check(t, p.pair().twoTrees(t, least()))
 		})

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // TestRawEthernet has perftest's programs for raw packets send frames to each other,
@@ -14,7 +16,7 @@ func TestRawEthernet(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("raw packets take CAP_NET_RAW")
 	}
-	need(t, "raw_ethernet_lat", "raw_ethernet_bw")
+	suite.Need(t, "raw_ethernet_lat", "raw_ethernet_bw")
 	for name, flags := range map[string][]string{
 		"one adapter":  {"--device", "mlx5"},
 		"two adapters": {"--device", "mlx5", "--device", "mlx5"},

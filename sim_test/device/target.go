@@ -38,6 +38,9 @@ func New(path string) (*Target, error) {
 	return t, nil
 }
 
+// Name is the RDMA device's: rxe0.
+func (t *Target) Name() string { return t.ibdev }
+
 // node is the device's node now, "" when there is none. Its number may change
 // when the device is made anew.
 func (t *Target) node() string {

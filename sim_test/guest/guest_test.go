@@ -3,7 +3,6 @@ package guest_test
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"uverbsim/sim_test/guest"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
+	"uverbsim/sim_test/suite"
 )
 
 // A guest is slow: one case of so many is played there.
@@ -23,26 +23,20 @@ const (
 	jobFile = "cases.jsonl"
 )
 
-// kernel returns what a test needs to boot a guest. Where a package is missing
-// the test is skipped, but not in CI, where it has to run.
+// kernel returns what a test needs to boot a guest, which it does with -all alone.
+// Where a package is missing the test is skipped, but not in CI, where it has to run.
 func kernel(t *testing.T) *guest.Kernel {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("booting a kernel takes ten seconds")
-	}
+	suite.Long(t)
 	err := guest.Installed()
 	var k *guest.Kernel
 	if err == nil {
 		k, err = guest.FindKernel(context.Background(), guest.KernelOptions{Log: t.Logf})
 	}
-	if err == nil {
-		return k
+	if err != nil {
+		suite.Missing(t, "NOT COMPARED WITH A REAL KERNEL: %v", err)
 	}
-	if os.Getenv("CI") == "true" {
-		t.Fatalf("no real kernel to compare with: %v", err)
-	}
-	t.Skipf("NOT COMPARED WITH A REAL KERNEL: %v", err)
-	return nil
+	return k
 }
 
 // some are a part of the recorded cases of some files: one of so many, of those
@@ -122,7 +116,7 @@ func same(t *testing.T, cases, recorded []*casefile.Case) {
 // booted.
 func TestRunNotStatic(t *testing.T) {
 	if err := guest.Installed(); err != nil {
-		t.Skip(err)
+		suite.Missing(t, "%v", err)
 	}
 	sh, err := filepath.EvalSymlinks("/bin/sh")
 	require.NoError(t, err)

@@ -120,11 +120,10 @@ const settling = 30 * time.Millisecond
 
 // settle waits until nothing is left of the case before, and forgets it.
 func (s *stage) settle() {
-	for range 100 {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if d := s.Driver.Device(); d == nil || d.OpenFiles() == 0 {
 			break
 		}
-		time.Sleep(settling)
 	}
 	_, _ = s.DriverLog() // most drivers have none
 }
@@ -270,6 +269,7 @@ func TestCorpus(t *testing.T) {
 	for _, name := range names {
 		file := strings.TrimSuffix(filepath.Base(name), ".jsonl")
 		t.Run(file, func(t *testing.T) {
+			t.Parallel()
 			cases, err := casefile.ReadFile(name)
 			require.NoError(t, err)
 			for _, g := range groups(t, cases) {

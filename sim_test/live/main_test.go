@@ -11,6 +11,7 @@ import (
 
 	"uverbsim/interpose/seccomp"
 	"uverbsim/sim_test/device"
+	"uverbsim/sim_test/suite"
 )
 
 // The programs under test are this binary, started again.
@@ -18,6 +19,10 @@ const (
 	launchArg = "__launch"
 	playArg   = "__play"
 )
+
+// filesAtOnce is how many files of cases are played at once: more than there are
+// processors, since a player mostly waits for the machine.
+const filesAtOnce = 6
 
 func TestMain(m *testing.M) {
 	device.ServeAgent()
@@ -31,5 +36,6 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	suite.AtOnce(filesAtOnce)
 	os.Exit(m.Run())
 }

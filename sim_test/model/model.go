@@ -38,10 +38,7 @@ func (md *Model) Boot(c *casefile.Case) (player.Machine, error) {
 		m.sink = md.Trace(c)
 	}
 	m.cgroups = process.NewCgroup(nil)
-	p := m.Kernel.NewProcess(process.Options{Limits: recordedLimits(), Cgroup: m.cgroups, Trace: m.newTrace()})
-	m.first = &Task{m: m, t: p.MainTask()}
-	m.admit(p)
-	if err := standardFiles(p.MainTask()); err != nil {
+	if err := m.start(); err != nil {
 		return nil, err
 	}
 	d := c.Device

@@ -109,15 +109,11 @@ func (p *player) par(a *casefile.Par, g *casefile.Got) error {
 	}
 	errs := make([]error, n)
 	g.Par = make([][]casefile.Got, n)
-	var ready atomic.Int32
-	var wg sync.WaitGroup
+	tasks, plays := make([]Task, n), make([]func(), n)
 	for i, q := range threads {
-		wg.Go(func() {
+		tasks[i] = q.task
+		plays[i] = func() {
 			defer caught(&errs[i])
-			for ready.Add(1); ready.Load() < int32(n); {
-				runtime.Gosched()
-			}
-			delay(p.rep, i)
 			for j := range a.Threads[i] {
 				r, err := q.step(&a.Threads[i][j])
 				if err != nil {
@@ -126,9 +122,13 @@ func (p *player) par(a *casefile.Par, g *casefile.Got) error {
 				}
 				g.Par[i] = append(g.Par[i], *r.Got)
 			}
-		})
+		}
 	}
-	wg.Wait()
+	if p.together != nil {
+		p.together(tasks, plays)
+	} else {
+		p.atOnce(plays)
+	}
 	for i, q := range threads {
 		if errs[i] != nil {
 			return errs[i]
@@ -137,6 +137,22 @@ func (p *player) par(a *casefile.Par, g *casefile.Got) error {
 	}
 	p.answer(g, 0, nil)
 	return nil
+}
+
+// atOnce runs them in threads of their own.
+func (p *player) atOnce(plays []func()) {
+	var ready atomic.Int32
+	var wg sync.WaitGroup
+	for i, play := range plays {
+		wg.Go(func() {
+			for ready.Add(1); ready.Load() < int32(len(plays)); {
+				runtime.Gosched()
+			}
+			delay(p.rep, i)
+			play()
+		})
+	}
+	wg.Wait()
 }
 
 // delay lets a thread fall behind the others by a little, by another amount in

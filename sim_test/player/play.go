@@ -74,6 +74,12 @@ type Options struct {
 	// process that is no step of a background thread.
 	Before func(m Machine, step int)
 	After  func(m Machine, step int, r *StepResult)
+	// Step, when set, is called before each step, whoever plays it, and with the
+	// number of steps before what the case has left open is closed.
+	Step func(step int)
+	// Together, when set, runs what the threads of a par step play, and returns when
+	// they have.
+	Together func(threads []Task, plays []func())
 	// Booted and Ended, when set, are called with the machine before the
 	// buffers are made and after everything was closed.
 	Booted, Ended func(m Machine)
@@ -138,12 +144,16 @@ func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock
 		return r
 	}
 	p := newPlayer(m, c, rep)
+	p.together = opts.Together
 	if opts.Booted != nil {
 		opts.Booted(m)
 	}
 	r.Err = p.all(r, opts, at)
 	if errors.Is(r.Err, ErrPanic) {
 		return r // it may hold locks for ever
+	}
+	if opts.Step != nil {
+		opts.Step(len(c.Steps))
 	}
 	p.end()
 	m.Shutdown()
@@ -163,6 +173,9 @@ func (p *player) all(r *Result, opts *Options, at *stepClock) (err error) {
 	for i := range p.c.Steps {
 		at.set(i)
 		s := &p.c.Steps[i]
+		if opts.Step != nil {
+			opts.Step(i)
+		}
 		if opts.Before != nil && s.Proc == "" {
 			opts.Before(p.m, i)
 		}

@@ -16,6 +16,8 @@ type player struct {
 	c    *casefile.Case
 	rep  int // which repetition
 
+	together func(threads []Task, plays []func()) // Options.Together
+
 	bufs  map[string]*region // of the process
 	masks *casefile.Masks
 	syms  map[string]symbol

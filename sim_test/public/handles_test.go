@@ -224,8 +224,8 @@ type latecomer struct {
 func (*latecomer) Event(*trace.Task, *trace.Event) {}
 
 // Before implements trace.Scheduler.
-func (l *latecomer) Before(t *trace.Task, k trace.Kind, name string) {
-	if t.ID == 1 || k != trace.Lock || name != "hw_destroy_rwsem" {
+func (l *latecomer) Before(t *trace.Task, p *trace.Point) {
+	if t.ID == 1 || p.Kind != trace.Lock || p.Name != "hw_destroy_rwsem" {
 		return
 	}
 	l.once.Do(func() {

@@ -262,9 +262,9 @@ func (l *lockOrder) Event(t *trace.Task, e *trace.Event) {
 	}
 }
 
-func (l *lockOrder) Before(_ *trace.Task, k trace.Kind, name string) {
-	if k == trace.Lock {
-		l.pass(name)
+func (l *lockOrder) Before(_ *trace.Task, p *trace.Point) {
+	if p.Kind == trace.Lock {
+		l.pass(p.Name)
 	}
 }
 

@@ -37,8 +37,9 @@ const unknownCommand = "unknown command opcode"
 // An input shorter than the opcode's structure is taken as if zeros followed;
 // an output shorter than the answer gets its beginning.
 //
-// Exec returns ErrDevice when the device is in error and leaves out alone then;
-// no command fails to be delivered otherwise.
+// Exec returns ErrDevice when the device is in error, and ErrTimeout where a test has
+// the device not answer; it leaves out alone then. No command fails to be delivered
+// otherwise.
 func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 	spec := ifc.Command{Name: unknownCommand}
 	c := command{in: in}
@@ -59,6 +60,10 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 		c.out = make([]byte, want)
 	}
 	fail := t.Fail(trace.Command, spec.Name)
+	if t.Fail(trace.Timeout, spec.Name) {
+		t.Note(trace.Firmware, spec.Name, uint64(c.opcode), 0, 0)
+		return ErrTimeout
+	}
 	if d.cfg.Trace != nil {
 		t.Flush() // what comes now is reported by another task
 	}

@@ -66,6 +66,10 @@ type Config struct {
 	Trace *trace.Task
 }
 
+// ErrTimeout is what Exec returns when a test has the device not answer: the command
+// is not carried out.
+var ErrTimeout = errors.New("hw: the device does not answer")
+
 // ErrDevice is what Exec returns once the device is in error: commands are not
 // delivered any more.
 var ErrDevice = errors.New("hw: the device is in error and takes no commands")

@@ -62,6 +62,15 @@ func (p *Profile) Cap(name string) uint64 {
 	return f.Get(page)
 }
 
+// FindCap is Cap for names that may be of no capability: ok says whether there is one.
+func (p *Profile) FindCap(name string) (n uint64, ok bool) {
+	f, page, err := p.field(name)
+	if err != nil {
+		return 0, false
+	}
+	return f.Get(page), true
+}
+
 // With returns the same profile but for those capabilities, named as in Cap. It
 // refuses unknown names and numbers that the field has no room for.
 func (p *Profile) With(caps map[string]uint64) (*Profile, error) {

@@ -101,3 +101,17 @@ func TestProfiles(t *testing.T) {
 		})
 	}
 }
+
+func TestFindCap(t *testing.T) {
+	for name, known := range map[string]bool{
+		"log_max_cq": true, "roce_cap.l3_type": true, "log_max_cat": false, "roce_cat.l3_type": false, "": false,
+	} {
+		n, ok := ConnectX6Dx.FindCap(name)
+		require.Equal(t, known, ok, name)
+		if known {
+			require.Equal(t, ConnectX6Dx.Cap(name), n)
+			continue
+		}
+		require.Panics(t, func() { ConnectX6Dx.Cap(name) }, name)
+	}
+}

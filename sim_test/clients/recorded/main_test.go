@@ -2,7 +2,6 @@ package recorded
 
 import (
 	"os"
-	"os/exec"
 	"testing"
 
 	"uverbsim/interpose/seccomp"
@@ -16,18 +15,4 @@ func TestMain(m *testing.M) {
 		os.Exit(seccomp.Main(os.Args[2:]))
 	}
 	os.Exit(m.Run())
-}
-
-// need has the test be skipped where a program is not installed, but not in CI,
-// which installs all of them.
-func need(t *testing.T, program string) {
-	t.Helper()
-	_, err := exec.LookPath(program)
-	switch {
-	case err == nil:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%s is not installed", program)
-	default:
-		t.Skipf("%s is not installed", program)
-	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/sim_test/clients/transcript"
+	"uverbsim/sim_test/suite"
 )
 
 // TestRecorded runs the programs of the transcript.
@@ -24,7 +25,7 @@ func TestRecorded(t *testing.T) {
 	programs, err := transcript.Recorded()
 	require.NoError(t, err)
 	for i := range programs {
-		need(t, strings.Fields(programs[i].Name)[0])
+		suite.Need(t, strings.Fields(programs[i].Name)[0])
 	}
 	m := newMachine(t)
 	for i := range programs {

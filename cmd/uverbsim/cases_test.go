@@ -19,18 +19,33 @@ func (blankLines) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// caseCmds are the commands that read files of cases.
+var caseCmds = []func() *cobra.Command{newExplainCmd, newTraceCmd, newReplayCmd, newRecordCmd, newCompareCmd, newShrinkCmd}
+
 // TestNoCase: a file in which there is no case is said to be one, whatever --only
 // says.
 func TestNoCase(t *testing.T) {
-	for _, cmd := range []func() *cobra.Command{newExplainCmd, newTraceCmd, newReplayCmd} {
+	for _, cmd := range caseCmds {
 		for _, text := range []string{"", "\n\n", "# nothing\n"} {
 			for _, args := range [][]string{{"-"}, {"--only", "cq/", "-"}} {
 				_, err := execute(cmd(), text, args...)
 				require.EqualError(t, err, "no case in -")
 			}
 		}
-		_, err := execute(cmd(), "", "/dev/null", "-")
+		_, err := execute(cmd(), opens, "--only", "z/,y", "-")
+		require.EqualError(t, err, "no case of - begins with z/ or y")
+		_, err = execute(cmd(), "", "/dev/null", "-")
 		require.EqualError(t, err, "no case in /dev/null, -")
+	}
+}
+
+func TestNoFile(t *testing.T) {
+	for _, cmd := range caseCmds {
+		c := cmd()
+		status, out, errs := uverbsim(t, "", c.Name())
+		require.Equal(t, 2, status)
+		require.Empty(t, out)
+		require.Equal(t, "uverbsim: "+c.Name()+": no FILE; - is the standard input\n", errs)
 	}
 }
 
@@ -47,7 +62,14 @@ func TestBounded(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, text, string(b))
 	}
-	_, _, err := (&replayer{}).read(blankLines{}, []string{"-"})
+	_, _, err := (&caseFlags{}).read(blankLines{}, []string{"-"}, nil)
 	require.ErrorIs(t, err, errMostCases)
 	require.ErrorContains(t, err, "more than 256 MiB of cases")
+}
+
+func TestOneCaseALine(t *testing.T) {
+	status, _, errs := uverbsim(t, "{\n  \"v\": 1\n}\n", "explain", "-")
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "standard input:1: ")
+	require.Contains(t, errs, "one case a line")
 }

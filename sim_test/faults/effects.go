@@ -1,0 +1,124 @@
+package faults
+
+import (
+	"slices"
+	"strings"
+
+	"uverbsim/trace"
+)
+
+// Effect is something that a call in which steps fail leaves behind, on a real kernel
+// too.
+type Effect struct {
+	Why string
+	of  func(o *Outcome, s *Step) bool
+	// Leaves are the books that may differ behind the call, by the beginnings of their
+	// names; Stays those that may differ when everything is closed.
+	Leaves, Stays []string
+	Rest          bool // the rest of the case may be answered otherwise
+}
+
+// Effects are all of them.
+var Effects = []Effect{
+	{Why: "an object that the driver does not give up, of a file that is closed, is lost with what it holds (uverbs_destroy_ufile_hw)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("uverbs_destroy_ufile_hw") },
+		Leaves: []string{"Hardware.", "Charges", "Processes"}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
+	{Why: "an event that there is no memory for is lost (ib_uverbs_async_handler, ib_uverbs_comp_handler)",
+		of:     func(_ *Outcome, s *Step) bool { return s.What == "ib_uverbs_event" },
+		Leaves: []string{"Files"}, Rest: true},
+	{Why: "a child's mapping of the device is taken out of it (rdma_umap_open)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("rdma_umap_open") },
+		Leaves: []string{"Files"}, Rest: true},
+	{Why: "an XRC domain stays in use by a queue pair that could not be opened (create_xrc_qp_user)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("create_xrc_qp_user") },
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}},
+	{Why: "an XRC domain without a file is in use once more when the driver does not give it up (ib_uverbs_dealloc_xrcd)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_dealloc_xrcd") },
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}},
+	{Why: "a shared queue pair that the driver does not give up is lost, and its XRC domain stays in use (__ib_destroy_shared_qp)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("__ib_destroy_shared_qp") },
+		Leaves: []string{"Files", "Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
+	{Why: "a multicast group that the driver does not let go is off the list already, and its queue pair in use for ever (ib_uverbs_detach_mcast)",
+		of:   func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_detach_mcast") && s.Kind == trace.Op },
+		Rest: true, Stays: []string{"Hardware.", "Charges"}},
+	{Why: "a destroy whose answer cannot be written, or not flagged as written: the object is gone by then",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && !s.In("uverbs_request") && slices.ContainsFunc(destroyers, s.In)
+		},
+		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
+	{Why: "a queue pair that was changed, whose answer cannot be written (mlx5_ib_modify_qp)",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && s.Where() == "mlx5_ib_modify_qp" && s.What == "copy_to_user"
+		},
+		Rest: true},
+	{Why: "a queue pair that was changed as far as the memory for reads, and takes no packets any more (rxe_qp_from_attr)",
+		of:   func(_ *Outcome, s *Step) bool { return s.Where() == "rxe_qp_from_attr" },
+		Rest: true},
+	{Why: "a context that is set already, where the driver's answer cannot be flagged as written (ib_uverbs_run_method)",
+		of: func(_ *Outcome, s *Step) bool {
+			n := len(s.Stack)
+			return isCopy(s) && n > 1 && s.Where() == "uverbs_set_output" && s.Stack[n-2] == "ib_uverbs_run_method"
+		},
+		Leaves: []string{"Hardware.", "Charges hca_handle=0 hca_object=0  -> hca_handle=1 hca_object=0"}, Rest: true},
+	{Why: "a region that was changed, whose answer cannot be written (ib_uverbs_rereg_mr)",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && s.In("ib_uverbs_rereg_mr") && s.In("uverbs_response")
+		},
+		Leaves: []string{"Files"}, Rest: true},
+	{Why: "a create that is undone, and whose driver refuses to: the object stays (rdma_alloc_abort_uobject)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("rdma_alloc_abort_uobject") },
+		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
+	{Why: "a read into memory that cannot be written: the event is off the queue by then",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && (s.In("ib_uverbs_event_read") || s.In("devx_async_cmd_event_read"))
+		},
+		Leaves: []string{"Files"}, Rest: true},
+	{Why: "what the device says to a command nobody waits for is in the event (MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY)",
+		of:   func(_ *Outcome, s *Step) bool { return s.In("mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY") },
+		Rest: true},
+	{Why: "a number that the device does not tell is answered as 0 (mlx5_query_min_inline, mlx5_query_port_roce)",
+		of:   func(_ *Outcome, s *Step) bool { return s.In("mlx5_query_min_inline") || s.In("mlx5_query_port_roce") },
+		Rest: true},
+	{Why: "what the device does not give up while a call is undone, or where nobody looks at what it answers, is lost with what it holds",
+		of: func(o *Outcome, s *Step) bool {
+			return slices.Contains(commands, s.Kind) && expectStep(o, s).GoesOn
+		},
+		Leaves: []string{"Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
+}
+
+// destroyers are the functions of the calls that destroy an object and then answer.
+var destroyers = []string{
+	"ib_uverbs_destroy_cq", "ib_uverbs_destroy_qp", "ib_uverbs_destroy_srq", "ib_uverbs_ex_destroy_wq",
+	"ib_uverbs_handler_UVERBS_METHOD_CQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_QP_DESTROY",
+	"ib_uverbs_handler_UVERBS_METHOD_SRQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_WQ_DESTROY",
+}
+
+func isCopy(s *Step) bool { return s.Kind == trace.Copy || s.Kind == trace.Middle }
+
+// explain takes out what effects explain, and says which did.
+func explain(o *Outcome) {
+	for i := range Effects {
+		e := &Effects[i]
+		if !slices.ContainsFunc(o.Hits, func(s Step) bool { return e.of(o, &s) }) {
+			continue
+		}
+		books, close, rest := e.left(o.Books, e.Leaves), e.left(o.Close, e.Stays), o.Rest
+		if e.Rest {
+			rest = ""
+		}
+		if len(books) < len(o.Books) || len(close) < len(o.Close) || rest != o.Rest {
+			o.Effects = append(o.Effects, e)
+			o.Books, o.Close, o.Rest = books, close, rest
+		}
+	}
+}
+
+// left are the differences that begin with none of the names.
+func (*Effect) left(d []string, names []string) (out []string) {
+	for _, line := range d {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(line, n) }) {
+			out = append(out, line)
+		}
+	}
+	return out
+}

@@ -1,0 +1,228 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"uverbsim/casefile"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
+)
+
+// Runner plays cases. The zero value is ready.
+type Runner struct {
+	// Kernel is the version that the machines run; nil is that of the case.
+	Kernel *spec.Kernel
+	// Timeout is how long a playing may take; 0 is a minute.
+	Timeout time.Duration
+}
+
+// Run is a case that was played without faults.
+type Run struct {
+	Case   *casefile.Case
+	Calls  []*Call // in the order in which they began
+	Result *player.Result
+	Lost   []string // what was not given back when everything was closed
+
+	alone bool
+	byID  map[callID]int
+	end   *model.Books
+}
+
+// Outcome is what became of a case in which steps of one call failed.
+type Outcome struct {
+	Hits   []Step // those that failed, in the order of the call
+	Points []Point
+	Call   *Call // without the fault
+	Answer Answer
+	Steps  int // how many the call had this time
+
+	Expected Expectation
+	Right    bool // the answer is the expected one
+	Effects  []*Effect
+	Books    []string // what differs though nothing should, or no effect explains it
+	Rest     string   // how the call made again, or the rest of the case, was answered otherwise
+	Close    []string // what was not given back when everything was closed
+	Err      error    // a panic, or a call that has not come back
+}
+
+// Lost says whether anything is not as the kernel would leave it.
+func (o *Outcome) Lost() bool {
+	return !o.Right || len(o.Books) > 0 || o.Rest != "" || len(o.Close) > 0 || o.Err != nil
+}
+
+// Baseline plays a case without faults. Its error says that the case cannot be
+// played.
+func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
+	run := &Run{Case: c, alone: !concurrent(c), byID: map[callID]int{}}
+	j := newInjector(nil, true)
+	var start *model.Books
+	run.Result = r.play(c, &target{kernel: r.Kernel, j: j, alone: run.alone}, &start, &run.end)
+	if run.Result.Err != nil {
+		return nil, run.Result.Err
+	}
+	for i, c := range j.calls {
+		run.Calls = append(run.Calls, &c.Call)
+		run.byID[c.id] = i
+	}
+	if start.Charges != run.end.Charges && run.end.Charges == "" {
+		start.Charges = "" // the device is gone
+	}
+	run.Lost = differences(closed(start), closed(run.end))
+	return run, nil
+}
+
+func newInjector(plan map[callID][]int, list bool) *injector {
+	return &injector{plan: plan, list: list, now: map[int]*call{}, made: map[int]int{}}
+}
+
+// play plays a case, and takes the books at its start and when everything is closed.
+func (r *Runner) play(c *casefile.Case, tg *target, start, end **model.Books) *player.Result {
+	return player.Play(tg, c, player.Options{
+		Repeat:  1,
+		Timeout: r.Timeout,
+		Booted:  func(m player.Machine) { *start = m.(*machine).Books() },
+		Step:    tg.j.at,
+		Ended:   func(m player.Machine) { *end = m.(*machine).Books() },
+	})
+}
+
+// closed are books without the processes, which have exited.
+func closed(b *model.Books) *model.Books {
+	if b == nil {
+		return nil
+	}
+	c := *b
+	c.Processes = nil
+	return &c
+}
+
+// Play plays a case with steps of one call failing. Nil says that the call did not
+// come to all of them.
+func (r *Runner) Play(base *Run, points ...Point) *Outcome {
+	plan := map[callID][]int{}
+	for _, p := range points {
+		id := base.Calls[p.Call].id
+		plan[id] = append(plan[id], p.N)
+	}
+	o := &Outcome{Points: points, Call: base.Calls[points[0].Call]}
+	j := newInjector(plan, false)
+	g := &judge{base: base, o: o}
+	var start, end *model.Books
+	res := r.play(base.Case, &target{kernel: r.Kernel, j: j, judge: g, alone: base.alone}, &start, &end)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, c := range j.calls {
+		if c.id == o.Call.id && len(c.hits) > 0 && o.Hits == nil {
+			o.Hits, o.Answer, o.Steps = c.hits, c.Answer, c.count // it has not come back
+		}
+	}
+	if len(o.Hits) < len(points) {
+		return nil
+	}
+	o.Expected = Expect(o)
+	o.Right = o.Expected.Allows(o)
+	if errors.Is(res.Err, player.ErrPanic) || errors.Is(res.Err, player.ErrStuck) {
+		o.Err = res.Err
+		return o
+	}
+	g.finish(res, end)
+	return o
+}
+
+// concurrent says whether calls of a case may run at the same time.
+func concurrent(c *casefile.Case) bool {
+	for i := range c.Steps {
+		if _, par := c.Steps[i].Do.(*casefile.Par); par || c.Steps[i].Bg != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// judge looks at the call in which something failed.
+type judge struct {
+	base   *Run
+	o      *Outcome
+	resume bool // the case went on as without the fault
+}
+
+// call is told of the call when it is over. One that failed and left nothing behind
+// is made again, so that the case can go on.
+func (g *judge) call(m *machine, c *call, ret int64, err error, do func() (int64, error)) (int64, error) {
+	o, base := g.o, g.o.Call
+	o.Hits, o.Answer, o.Steps = c.hits, c.Answer, c.count
+	if !g.base.alone {
+		return ret, err
+	}
+	if o.Answer.Errno == 0 || o.Answer.same(base.Answer) && Expect(o).GoesOn {
+		o.Books = differences(base.after, c.after)
+		g.resume = o.Answer.same(base.Answer)
+		return ret, err
+	}
+	if o.Books = differences(base.before, c.after); len(o.Books) > 0 || c.Name == "read" {
+		return ret, err // what was read is gone
+	}
+	again, againErr := do()
+	if a := answerOf(again, againErr); !a.same(base.Answer) {
+		o.Rest = fmt.Sprintf("made again, %s answers %s instead of %s", base.Name, text(a), text(base.Answer))
+		return again, againErr
+	}
+	if d := differences(base.after, m.Books()); len(d) > 0 {
+		o.Rest = fmt.Sprintf("made again, %s leaves %v", base.Name, d)
+	}
+	g.resume = true
+	return again, againErr
+}
+
+func text(a Answer) string {
+	if a.Errno != 0 {
+		return a.Name()
+	}
+	return fmt.Sprint(a.Ret)
+}
+
+// finish looks at the rest of the case and at the end.
+func (g *judge) finish(res *player.Result, end *model.Books) {
+	o := g.o
+	o.Close = differences(closed(g.base.end), closed(end))
+	if g.resume && o.Rest == "" {
+		o.Rest = g.rest(res)
+	}
+	if len(o.Books) > 0 || len(o.Close) > 0 || o.Rest != "" {
+		explain(o)
+	}
+}
+
+// rest is how the case from the call's step on was answered otherwise than without
+// the fault.
+func (g *judge) rest(res *player.Result) string {
+	want := g.base.Result
+	for i := g.o.Call.Step; i < len(want.Steps); i++ {
+		if i >= len(res.Steps) {
+			return fmt.Sprintf("step %d cannot be played: %v", i, res.Err)
+		}
+		if d := want.Steps[i].Differences; len(d) == 0 {
+			d := slices.DeleteFunc(res.Steps[i].Differences, func(d casefile.Difference) bool { return d.Path == "text" })
+			if len(d) > 0 { // the driver was asked twice
+				return fmt.Sprintf("step %d, %s: %s instead of %s", i, d[0].Path, d[0].Got, d[0].Want)
+			}
+		}
+		a, b := want.Steps[i].Got, res.Steps[i].Got
+		if a.Ret != b.Ret || !reflect.DeepEqual(a.Errno, b.Errno) {
+			return fmt.Sprintf("step %d answers %v %v instead of %v %v", i, b.Ret, errnoText(b), a.Ret, errnoText(a))
+		}
+	}
+	return ""
+}
+
+func errnoText(g *casefile.Got) string {
+	if g.Errno == nil {
+		return ""
+	}
+	return *g.Errno
+}

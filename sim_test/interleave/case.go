@@ -1,0 +1,164 @@
+package interleave
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"uverbsim/casefile"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/trace"
+)
+
+// Ending is what came of the par step of a case.
+type Ending struct {
+	Par    [][]casefile.Got
+	Waited []bool       // who waited for what no other thread brings
+	Left   *model.Books // when all threads had returned
+	Steps  []player.StepResult
+}
+
+// Calls says in short what each thread was answered: "0" or its errno, joined by
+// commas where it has several steps; "waits" for one that had to be released.
+func (e *Ending) Calls() string {
+	threads := make([]string, len(e.Par))
+	for i, steps := range e.Par {
+		if e.Waited[i] {
+			threads[i] = "waits"
+			continue
+		}
+		threads[i] = short(steps)
+	}
+	return strings.Join(threads, " ")
+}
+
+func short(steps []casefile.Got) string {
+	answers := make([]string, len(steps))
+	for i := range steps {
+		if answers[i] = "0"; steps[i].Errno != nil && *steps[i].Errno != "" {
+			answers[i] = *steps[i].Errno
+		}
+	}
+	return strings.Join(answers, ",")
+}
+
+// Objects says how many objects of each type are left in the files, "" for none.
+func (e *Ending) Objects() string {
+	var types []string
+	for _, f := range e.Left.Files {
+		for _, o := range f.Objects {
+			types = append(types, strings.TrimPrefix(o.Type, "UVERBS_OBJECT_"))
+		}
+	}
+	slices.Sort(types)
+	var parts []string
+	for i := 0; i < len(types); {
+		j := i
+		for j < len(types) && types[j] == types[i] {
+			j++
+		}
+		if j-i == 1 {
+			parts = append(parts, types[i])
+		} else {
+			parts = append(parts, fmt.Sprint(j-i, " ", types[i]))
+		}
+		i = j
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Case is the program of a case with one par step: its world is a machine on which
+// the steps before that were played, and its calls are the threads. The steps behind
+// it belong to the end, and so does the closing of everything, after which the books
+// have to be as at the start. Describe says what the outcome is.
+func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
+	own := *c
+	own.Repeat = 0
+	par := slices.IndexFunc(own.Steps, func(s casefile.Step) bool { _, ok := s.Do.(*casefile.Par); return ok })
+	skip := skipped(&own, par)
+	return func(s trace.Sink) (*World, error) {
+		var e Ending
+		var before, after *model.Books
+		var threads []player.Task
+		var machine *model.Machine
+		world := &World{Skip: skip}
+		ready, goOn, done := make(chan struct{}), make(chan struct{}), make(chan *player.Result, 1)
+		go func() {
+			done <- player.Play(&model.Model{Trace: func(*casefile.Case) trace.Sink { return s }}, &own, player.Options{
+				Timeout: time.Hour, // the watchdog is faster
+				Booted:  func(m player.Machine) { machine = m.(*model.Machine); before = machine.Books() },
+				Together: func(tasks []player.Task, plays []func()) {
+					threads, world.Calls = tasks, plays
+					close(ready)
+					<-goOn
+				},
+				After: func(_ player.Machine, i int, r *player.StepResult) {
+					if i == par {
+						e.Par, e.Left = r.Got.Par, machine.Books()
+					}
+				},
+				Ended: func(player.Machine) { after = machine.Books() },
+			})
+		}()
+		select {
+		case <-ready:
+		case r := <-done:
+			if r.Err == nil {
+				r.Err = errors.New("it has no par step")
+			}
+			return nil, fmt.Errorf("case %s: %w", c.Name, r.Err)
+		}
+		world.Release = func() {
+			for _, t := range threads {
+				t.(*model.Task).Modelled().Interrupt()
+			}
+			p := machine.Process()
+			for _, fd := range p.FDs() {
+				if fd > 2 {
+					p.Close(fd)
+				}
+			}
+		}
+		world.End = func(waited []bool) (string, error) {
+			close(goOn)
+			r := <-done
+			if r.Err != nil {
+				return "", r.Err
+			}
+			e.Waited, e.Steps = waited, r.Steps
+			before.Processes, after.Processes = nil, nil
+			delete(before.Hardware, "eq") // completion queues of the device stay with it
+			delete(after.Hardware, "eq")
+			if machine.Driver.Device() == nil { // a device that is gone keeps no books
+				before.EventHandlers, before.Charges = after.EventHandlers, after.Charges
+			}
+			if d := cmp.Diff(before, after); d != "" {
+				return "", fmt.Errorf("%s: the books at the start (-) and when all is closed (+):\n%s", e.Calls(), d)
+			}
+			return describe(&e)
+		}
+		return world, nil
+	}
+}
+
+// skipped says which locks are no choice in a case: that of the address space, unless
+// a thread maps or unmaps. The arguments of calls are mapped by the player.
+func skipped(c *casefile.Case, par int) []string {
+	if par < 0 {
+		return nil
+	}
+	for _, steps := range c.Steps[par].Do.(*casefile.Par).Threads {
+		for i := range steps {
+			switch steps[i].Do.(type) {
+			case *casefile.Mmap, *casefile.Munmap:
+				return nil
+			}
+		}
+	}
+	return []string{"mmap_lock"}
+}
