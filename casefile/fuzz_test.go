@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/casefile"
+	"uverbsim/sim_test/watchdog"
 )
 
 // FuzzRead reads anything. A case that is read can be written, and reads the
@@ -23,6 +24,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add([]byte("# nothing\n\n{}"))
 	f.Fuzz(func(t *testing.T, in []byte) {
+		watchdog.On(t)
 		for c, err := range casefile.Read(bytes.NewReader(in), "fuzz") {
 			if err != nil {
 				require.Nil(t, c)

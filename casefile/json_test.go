@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/watchdog"
 )
 
 var documents = []string{
@@ -23,6 +25,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(d)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
+		watchdog.On(t)
 		n, err := parse([]byte(line))
 		var want map[string]any
 		d := json.NewDecoder(strings.NewReader(line))

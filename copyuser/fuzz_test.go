@@ -10,6 +10,7 @@ import (
 
 	"uverbsim/copyuser"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 )
 
 // The fuzzed space: everything happens in a few pages from flatBase.
@@ -140,7 +141,10 @@ func FuzzAddressSpace(f *testing.F) {
 	} {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, program []byte) { play(t, program) })
+	f.Fuzz(func(t *testing.T, program []byte) {
+		watchdog.On(t)
+		play(t, program)
+	})
 }
 
 // TestRandomPrograms plays what the fuzzer would, without searching.

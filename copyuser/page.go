@@ -22,7 +22,10 @@ type Page struct {
 	data   *[PageSize]byte // nil if io is not
 	io     IO
 	others []*[PageSize]byte // frames beside data
-	// A lock is alone in its cache line: the above is 64 bytes long.
+
+	// A lock is alone in its cache line, and in the pair of lines that processors
+	// fetch together: the above is 64 bytes long.
+	_ [64]byte
 }
 
 // NewPage returns a page of zeros.

@@ -82,8 +82,11 @@ type bundlePriv struct {
 
 // uattr returns the user's attribute i, in the kernel's copy.
 func (p *bundlePriv) uattr(i int) userAttr {
-	b := p.uattrs[i*spec.IoctlAttrSize:][:spec.IoctlAttrSize]
-	return userAttr{binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])}
+	return decodeAttr((*[spec.IoctlAttrSize]byte)(p.uattrs[i*spec.IoctlAttrSize:]))
+}
+
+func decodeAttr(b *[spec.IoctlAttrSize]byte) userAttr {
+	return userAttr{binary.LittleEndian.Uint64(b[:]), binary.LittleEndian.Uint64(b[8:])}
 }
 
 // userAttrAt returns where the user has attribute i.

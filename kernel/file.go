@@ -149,6 +149,7 @@ func (f *File) DefaultAsync(t *trace.Task) *AsyncEventFile {
 const (
 	spareBundle      = iota // for an ioctl, or for a destroy outside of any call
 	spareWriteBundle        // one without attributes, for a write() command
+	SpareDriver             // what the device's driver needs for a query
 )
 
 // getBundle lends a bundle for an ioctl, or for a destroy outside of any call.

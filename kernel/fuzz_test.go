@@ -9,6 +9,7 @@ import (
 
 	"uverbsim/copyuser"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -52,6 +53,7 @@ func FuzzParser(f *testing.F) {
 	mapAt(f, p.rig, fuzzPayload)
 	p.newFD(f, channel)
 	f.Fuzz(func(t *testing.T, call, payload []byte) {
+		watchdog.On(t)
 		p.handle = readAll
 		for _, handles := p.file.Objects.Counts(); handles < 2; handles++ {
 			p.newThing(t)
@@ -145,6 +147,7 @@ func FuzzWriteHeader(f *testing.F) {
 	w := newWriter(f)
 	mapAt(f, w.rig, fuzzCall)
 	f.Fuzz(func(t *testing.T, cmd []byte) {
+		watchdog.On(t)
 		cmd = cmd[:min(len(cmd), copyuser.PageSize)]
 		w.p.Store(fuzzCall, cmd)
 		end := fuzzCall + copyuser.Addr(len(cmd))

@@ -179,7 +179,14 @@ func (b *Bundle) setAttrs(t *trace.Task) error {
 		}
 		return nil
 	}
-	for i := range n {
+	p := b.priv
+	uattrs := p.uattrs[:n*spec.IoctlAttrSize]
+	for i := 0; len(uattrs) > 0; i++ {
+		u := decodeAttr((*[spec.IoctlAttrSize]byte)(uattrs))
+		uattrs = uattrs[spec.IoctlAttrSize:]
+		if b.setPlain(p.chunk, u, i) {
+			continue
+		}
 		if err := b.setAttr(i); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"uverbsim/copyuser"
+	"uverbsim/radixtree"
 	"uverbsim/rule"
 	"uverbsim/spec"
 	"uverbsim/trace"
@@ -51,6 +52,27 @@ func (b *Bundle) setAttr(i int) error {
 	}
 	b.present |= 1 << bkey
 	return nil
+}
+
+// setPlain is setAttr for what most attributes are: a pointer that comes once, has
+// a length within its bounds, and is left for the handler to follow. It says
+// whether it was one; what is not, or is wrong, is setAttr's to deal with.
+func (b *Bundle) setPlain(chunk radixtree.Chunk[Elm], u userAttr, i int) bool {
+	attrKey := spec.KeyAttr(u.id())
+	elm := chunk.At(attrKey)
+	bkey := spec.BkeyAttr(attrKey)
+	if elm == nil || bkey >= spec.BkeyLen || u.attrData() != 0 {
+		return false
+	}
+	s, n := elm.Attr, u.len()
+	pointer := s.Type == spec.TypePtrIn || s.Type == spec.TypePtrOut
+	if !pointer || s.AllocAndCopy || n < s.MinLen || n > s.Len || b.present>>bkey&1 != 0 {
+		return false
+	}
+	e := &b.attrs[bkey]
+	e.data, e.len, e.index = u.data, n, uint16(i)
+	b.present |= 1 << bkey
+	return true
 }
 
 // tracedSetAttr is setAttr that reports the attribute, its place in the tree

@@ -12,6 +12,7 @@ import (
 	"uverbsim/core"
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -243,6 +244,7 @@ func FuzzPostSend(f *testing.F) {
 	f.Add(good[8:])
 	f.Add(make([]byte, 16))
 	f.Fuzz(func(t *testing.T, tail []byte) {
+		watchdog.On(t)
 		if len(tail) > 4096 {
 			return
 		}

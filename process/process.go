@@ -118,7 +118,7 @@ type Task struct {
 	// Spares are what a call has used and the next one may use again, where the
 	// kernel has it on the stack of the thread. Whoever takes one out has it for
 	// itself; what each is for, package kernel says.
-	Spares [2]atomic.Pointer[Spare]
+	Spares [3]atomic.Pointer[Spare]
 
 	borrowed atomic.Pointer[File] // see fdget
 	depth    atomic.Int32         // system calls that it is in

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/radixtree"
+	"uverbsim/sim_test/watchdog"
 )
 
 // FuzzOps plays a stream of five-byte operations, a code and a key each, on a
@@ -24,6 +25,7 @@ func FuzzOps(f *testing.F) {
 	seed(op(0, 0), op(0, 64), op(0, 1<<32-1), op(1, 1<<32-1), op(1, 64))
 	seed(op(0, 6208), op(0, 6209), op(0, 6272), op(2, 6208), op(3, 0))
 	f.Fuzz(func(t *testing.T, ops []byte) {
+		watchdog.On(t)
 		if len(ops) > 5*400 {
 			return
 		}

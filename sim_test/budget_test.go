@@ -38,15 +38,19 @@ const callerMem = 64 * copyuser.PageSize
 
 func newCaller(tb testing.TB, driver string) *caller {
 	tb.Helper()
+	return newCallerOn(tb, drivers[driver].id, drivers[driver].load)
+}
+
+func newCallerOn(tb testing.TB, driver uint32, load func(m *kernel.Machine) error) *caller {
+	tb.Helper()
 	m := kernel.NewMachine(methods.Core())
-	d := drivers[driver]
-	require.NoError(tb, d.load(m))
+	require.NoError(tb, load(m))
 	task := m.NewProcess(process.Options{}).MainTask()
 	fd, err := task.Open("/dev/infiniband/uverbs0", syscall.O_RDWR)
 	require.NoError(tb, err)
 	mem, err := task.Mmap(-1, callerMem, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
 	require.NoError(tb, err)
-	c := &caller{task: task, fd: fd, driver: d.id, next: mem}
+	c := &caller{task: task, fd: fd, driver: driver, next: mem}
 	uhw := c.alloc(tb, spec.Mlx5AllocUcontextReqV2Size)
 	require.True(tb, task.Mem.PutUint32(uhw, 4))
 	c.do(tb, c.call(tb, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT,

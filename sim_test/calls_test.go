@@ -440,3 +440,15 @@ func (r *rabble) leave() {
 		r.munmap()
 	}
 }
+
+// ioctlBytes lays out header and attributes.
+func ioctlBytes(driver uint32, object, method uint16, attrs ...spec.IoctlAttr) []byte {
+	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
+		NumAttrs: uint16(len(attrs)), DriverID: driver}
+	buf := make([]byte, hdr.Length)
+	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
+	for i, a := range attrs {
+		a.Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
+	}
+	return buf
+}

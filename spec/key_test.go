@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/watchdog"
 )
 
 func TestKeyLayout(t *testing.T) {
@@ -119,6 +121,7 @@ func FuzzKeys(f *testing.F) {
 	f.Add(uint16(0x100B), uint16(0x1007), uint16(0x101E))
 	f.Add(uint16(0xFFFF), uint16(0xFFFF), uint16(0xFFFF))
 	f.Fuzz(func(t *testing.T, object, method, attr uint16) {
+		watchdog.On(t)
 		o, m, a := KeyObj(object), KeyIoctlMethod(method), KeyAttr(attr)
 		key := o | m | a
 		if o == KeyErr || m == KeyErr || a == KeyErr {
@@ -149,6 +152,7 @@ func FuzzKeys(f *testing.F) {
 func FuzzIoctlHdr(f *testing.F) {
 	f.Add([]byte("0123456789abcdef01234567"), []byte("0123456789abcdef"))
 	f.Fuzz(func(t *testing.T, hdr, attr []byte) {
+		watchdog.On(t)
 		var hb, hb2 [IoctlHdrSize]byte
 		copy(hb[:], hdr)
 		h := DecodeIoctlHdr(&hb)

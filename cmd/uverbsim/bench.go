@@ -148,7 +148,7 @@ func (b *bencher) run(cmd *cobra.Command) error {
 	var node *benchNode
 	if b.target != "" {
 		if node, err = openBenchNode(b.target, b.driver); err != nil {
-			return fmt.Errorf("--target %s: %w", b.target, err)
+			return fmt.Errorf("--target: %w", err)
 		}
 		defer node.close()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
@@ -74,10 +75,10 @@ var _ bench.Task = (*nodeTask)(nil)
 // openBenchNode makes the node at path ready. Driver is what its driver has to be, ""
 // for any.
 func openBenchNode(path, driver string) (_ *benchNode, err error) {
-	t, err := device.New(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("there is no such node; uverbsim bench --guest rxe measures beside a kernel that it boots")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no %s; uverbsim bench --guest rxe measures beside a kernel that it boots", path)
 	}
+	t, err := device.New(path)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +99,7 @@ func openBenchNode(path, driver string) (_ *benchNode, err error) {
 		return nil, syscall.ENAMETOOLONG
 	}
 	if n.about.Driver, err = n.task.driver(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if driver != "" && driver != n.about.Driver {
 		return nil, fmt.Errorf("the driver of %s is %s, not %s", t.Name(), n.about.Driver, driver)
@@ -177,7 +178,7 @@ func (t *nodeTask) driver() (string, error) {
 			}
 		}
 		return "", fmt.Errorf("its driver is %s, of which there is no model to measure: there are %s",
-			benchDriverName(id), strings.Join(benchDrivers, " and "))
+			spec.EnumeratorName("enum rdma_driver_id", uint64(id)), strings.Join(benchDrivers, " and "))
 	}
 	return "", errors.New("it does not answer as a device of uverbs: no driver takes an ioctl")
 }

@@ -10,6 +10,7 @@ import (
 	"uverbsim/casefile"
 	"uverbsim/report/dissect"
 	"uverbsim/report/request"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -29,6 +30,7 @@ func FuzzDecode(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, ioctl, rxe bool, b []byte) {
+		watchdog.On(t)
 		if len(b) == 0 || len(b) > 4096 {
 			return
 		}

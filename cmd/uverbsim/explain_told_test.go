@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/casefile"
 	"uverbsim/report/explain"
 )
 
@@ -187,6 +189,50 @@ func TestExplainWriteRemedy(t *testing.T) {
 	require.Equal(t, "write/words", rs[0].Decided.Rule)
 	// ALLOC_PD: 8 bytes of header and 8 of struct ib_uverbs_alloc_pd.
 	require.Contains(t, rs[0].Accepted, "in_words 4 goes with 16 bytes.")
+}
+
+// TestExplainLookups: create_qp looks up the indirection table if comp_mask says so, the queue for the
+// receives if it is another one, the one for the sends, and the PD. CREATE_QP has no comp_mask, and an
+// EX_CREATE_QP of 48 bytes ends before it: the kernel takes it for 0 (uverbs_request).
+func TestExplainLookups(t *testing.T) {
+	_, plain := refusalsOf(t, rxeCorpus, "qp/write-unknown-pd")
+	f, err := os.Open(filepath.Join("../../sim_test/corpus", rxeCorpus))
+	require.NoError(t, err)
+	defer f.Close()
+	var short *casefile.Case
+	for c, err := range casefile.Read(f, rxeCorpus) {
+		require.NoError(t, err)
+		if c.Name == "qp/ex-create" {
+			short = c
+		}
+	}
+	require.NotNil(t, short)
+	call := &short.Steps[len(short.Steps)-1]
+	w := call.Do.(*casefile.Write)
+	w.Data = w.Data[:24+48]
+	w.Data[4] = 48 / 8 // in_words
+	w.Reloc = slices.DeleteFunc(w.Reloc, func(r casefile.Reloc) bool { return r.At == 32 })
+	w.Data[32] = 99 // pd_handle
+	call.Got = nil
+	told := explainCase(nil, short)
+	require.Empty(t, told.Error)
+
+	for name, r := range map[string]*explain.Refusal{"plain": plain[0], "short": told.Steps[len(told.Steps)-1].Refusals[0]} {
+		require.Equal(t, "object/not-found", r.Decided.Rule, name)
+		require.Equal(t, "99, which no object of this file has", valueOf(r, "pd_handle"), name)
+		require.Equal(t, "UVERBS_OBJECT_PD", valueOf(r, "wanted"), name)
+		lookups := 0
+		for _, c := range r.Passed {
+			if c.Rule == "object/not-found" {
+				require.Empty(t, c.Where, name)
+				lookups++
+			}
+		}
+		require.Equal(t, 1, lookups, "%s: one queue for both", name)
+		for _, c := range slices.Concat(r.Passed, r.Next) {
+			require.NotEqual(t, "cmd-qp/ind-table", c.Rule, name)
+		}
+	}
 }
 
 // TestExplainQuestion: libibverbs asks by QUERY_DEVICE without buffers whether the kernel

@@ -18,6 +18,7 @@ var commands = []func() *cobra.Command{
 	newRulesCmd,
 	newTraceCmd,
 	newExplainCmd,
+	newFaultsCmd,
 	newSpecCmd,
 	newLabCmd,
 	newBenchCmd,

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
+	"uverbsim/sim_test/watchdog"
 )
 
 func newPages(n int) []*copyuser.Page {
@@ -60,6 +61,7 @@ func FuzzBus(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 0x81, 4})
 	f.Add([]byte{16, 1, 0x80, 16, 1, 0x80, 0x80, 31})
 	f.Fuzz(func(t *testing.T, ops []byte) {
+		watchdog.On(t)
 		type run struct {
 			at uint64
 			n  int

@@ -5,6 +5,8 @@ import (
 
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/kernel"
+	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/trace"
 )
@@ -74,9 +76,12 @@ func opcodeSet(ops ...uint16) map[uint16]bool {
 // queue in memory, its mailboxes and its completions are left out.
 //
 // Errors: mlx5-cmd/….
-func (d *Device) exec(t *trace.Task, in, out []byte) error {
+func (d *Device) exec(t *trace.Task, in, out []byte) error { return d.execIn(t, 0, in, out) }
+
+// execIn is exec in a slot of the command queue (cmd_alloc_index).
+func (d *Device) execIn(t *trace.Task, slot int, in, out []byte) error {
 	defer t.Enter(moduleCore, "mlx5_cmd_exec").Leave()
-	return checked(d.cmdDo(t, in, out), in, out)
+	return checked(d.cmdDoIn(t, slot, in, out), in, out)
 }
 
 // checked turns the error of cmdDo into that of the command. It models
@@ -99,11 +104,13 @@ func checked(err error, in, out []byte) error {
 // models mlx5_cmd_do in drivers/net/ethernet/mellanox/mlx5/core/cmd.c.
 //
 // Errors: mlx5-cmd/status, mlx5-cmd/down, mlx5-cmd/no-memory, mlx5-cmd/timeout.
-func (d *Device) cmdDo(t *trace.Task, in, out []byte) error {
+func (d *Device) cmdDo(t *trace.Task, in, out []byte) error { return d.cmdDoIn(t, 0, in, out) }
+
+func (d *Device) cmdDoIn(t *trace.Task, slot int, in, out []byte) error {
 	if failMessage(t, in) {
 		return rule.MLX5CmdNoMemory
 	}
-	switch err := d.HW.Exec(t, in, out); err {
+	switch err := d.HW.ExecIn(t, slot, in, out); err {
 	case nil:
 	case hw.ErrTimeout:
 		clear(out)
@@ -144,6 +151,8 @@ func statusRule(out []byte) error {
 // goes back there.
 type mailbox struct {
 	in, out []byte
+	spare   process.Spare // has the mailbox, for a task to keep it
+	_       [128]byte     // two tasks' mailboxes share no line of the cache
 }
 
 // mailboxes are those that no command uses at the moment.
@@ -164,15 +173,50 @@ func (d *Device) mailbox(opcode, uid uint16, extra int) *mailbox {
 	}
 	b.mu.Unlock()
 	if m == nil {
-		m = new(mailbox)
+		m = newMailbox()
 	}
+	m.address(opcode, uid, extra)
+	return m
+}
+
+func newMailbox() *mailbox {
+	m := new(mailbox)
+	m.spare.Value = m
+	return m
+}
+
+// address makes the mailbox one of a command.
+func (m *mailbox) address(opcode, uid uint16, extra int) {
 	c, _ := ifc.FindCommand(opcode)
 	m.in = zeros(m.in, max(int(c.In), minCommand)+extra)
 	m.out = zeros(m.out, max(int(c.Out), minCommand))
 	be.PutUint16(m.in, opcode)
 	be.PutUint16(m.in[2:], uid)
+}
+
+// queryRoom is how long most queries and their answers are at most, in lines of
+// the cache that are theirs alone.
+const queryRoom = 512
+
+// queryMailbox is mailbox for a query that a task's call makes. It is the task's
+// own, so that those of several tasks have nothing in common.
+func queryMailbox(task *process.Task, opcode uint16, extra int) *mailbox {
+	var m *mailbox
+	if s := task.Spares[kernel.SpareDriver].Swap(nil); s != nil {
+		m = s.Value.(*mailbox)
+	} else {
+		m = newMailbox()
+		m.in, m.out = make([]byte, 0, queryRoom), make([]byte, 0, queryRoom)
+	}
+	m.address(opcode, 0, extra)
 	return m
 }
+
+// keep gives a mailbox of queryMailbox back to the task.
+func (m *mailbox) keep(task *process.Task) { task.Spares[kernel.SpareDriver].Store(&m.spare) }
+
+// querySlot is where in the command queue the task's queries are.
+func querySlot(task *process.Task) int { return task.CPU % hw.QuerySlots }
 
 // minCommand is the part of a command that travels in its queue's slot.
 const minCommand = 16

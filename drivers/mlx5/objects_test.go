@@ -242,6 +242,35 @@ func TestRateTableSize(t *testing.T) {
 	require.Zero(t, d.rlTableSize())
 }
 
+// TestAtomicMode follows get_atomic_mode and atomic_size_to_mode of
+// drivers/infiniband/hw/mlx5/qp.c.
+func TestAtomicMode(t *testing.T) {
+	d := newRig(t, Config{}).dev
+	for _, c := range []struct {
+		has, ops, sizes uint64
+		mode            uint64
+		ok              bool
+	}{
+		{0, 0xf, 0x1ff, 0, false},
+		{1, 0x3, 0x8, 1, true},          // MLX5_ATOMIC_MODE_IB_COMP
+		{1, 0x7, 0x8, 3, true},          // MLX5_ATOMIC_MODE_8B
+		{1, 0x8, 0x1, 3, true},          // no narrower one
+		{1, 0x4, 0x18, 4, true},         // 16 bytes
+		{1, 0xf, 0x1ff | 1<<9, 8, true}, // 256 bytes, and not more
+		{1, 0xf, 1 << 9, 1, true},
+	} {
+		d.caps.set(capAtomic, c.has)
+		d.caps.set(capAtomicOperations, c.ops)
+		d.caps.set(capAtomicSizeQP, c.sizes)
+		mode, ok := d.atomicMode(capAtomicSizeQP)
+		require.Equal(t, c.ok, ok, "%+v", c)
+		require.Equal(t, c.mode, mode, "%+v", c)
+	}
+	d.caps.set(capAtomicOperations, 0x1)
+	_, ok := d.atomicMode(capAtomicSizeQP)
+	require.False(t, ok, "compare and swap alone")
+}
+
 // TestRates: static rates as the adapter counts them, and the next lower one where
 // it has not that.
 func TestRates(t *testing.T) {

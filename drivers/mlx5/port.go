@@ -74,7 +74,7 @@ const (
 // until the mailbox is given back.
 //
 // Errors: mlx5-cmd/….
-func (d *Device) accessReg(t *trace.Task, m *mailbox, size int, id uint16, fill func(data []byte)) ([]byte, error) {
+func (d *Device) accessReg(t *trace.Task, slot int, m *mailbox, size int, id uint16, fill func(data []byte)) ([]byte, error) {
 	defer t.Enter(moduleCore, "mlx5_core_access_reg").Leave()
 	m.out = zeros(m.out, registerData+size)
 	be.PutUint16(m.in[6:], registerRead)
@@ -82,7 +82,7 @@ func (d *Device) accessReg(t *trace.Task, m *mailbox, size int, id uint16, fill 
 	if fill != nil {
 		fill(m.in[registerData:])
 	}
-	if err := d.exec(t, m.in, m.out); err != nil {
+	if err := d.execIn(t, slot, m.in, m.out); err != nil {
 		return nil, err
 	}
 	return m.out[registerData:], nil
@@ -97,24 +97,9 @@ func (d *Device) queryPort(task *process.Task, _ *core.Device, port uint32, prop
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_query_port").Leave()
 	defer t.Enter(moduleIB, "mlx5_query_port_roce").Leave()
-	size := ifc.Must("ptys_reg").Size()
-	m := d.mailbox(ifc.MLX5_CMD_OP_ACCESS_REG, 0, size)
-	defer d.giveBack(m)
-	ptys, err := d.accessReg(t, m, size, hw.MLX5_REG_PTYS, func(data []byte) {
-		ptysLocalPort.Set(data, uint64(port))
-		ptysProtoMask.Set(data, ptysEthernet)
-	})
+	l, err := d.operLink(task, port)
 	if err != nil {
 		return err
-	}
-	l, known := link{}, false
-	if ptysExtCap.Get(ptys) != 0 {
-		l, known = extLinks[uint32(ptysExtOper.Get(ptys))]
-	} else {
-		l, known = legacyLinks[uint32(ptysOper.Get(ptys))]
-	}
-	if !known {
-		l = link{spec.IB_WIDTH_4X, spec.IB_SPEED_QDR}
 	}
 	*props = core.PortAttr{
 		ActiveWidth: l.width, ActiveSpeed: l.speed,
@@ -125,9 +110,11 @@ func (d *Device) queryPort(task *process.Task, _ *core.Device, port uint32, prop
 		props.PortCapFlags = spec.IB_UVERBS_PCF_CM_SUP
 		props.IPGIDs = true
 		props.GIDTblLen = uint32(d.IB.GIDTblLen)
-		if v, err := d.queryVport(t, qkeyViolations); err == nil {
-			props.QkeyViolCntr = uint32(v)
+		m := queryMailbox(task, ifc.MLX5_CMD_OP_QUERY_NIC_VPORT_CONTEXT, 0)
+		if err := d.execIn(t, querySlot(task), m.in, m.out); err == nil {
+			props.QkeyViolCntr = uint32(qkeyViolations.Get(m.out))
 		}
+		m.keep(task)
 	}
 	if !d.hasNetdev() {
 		return nil
@@ -137,6 +124,33 @@ func (d *Device) queryPort(task *process.Task, _ *core.Device, port uint32, prop
 	}
 	props.ActiveMTU = min(props.MaxMTU, ethMTU(d.cfg.MTU))
 	return nil
+}
+
+var ptysSize = ifc.Must("ptys_reg").Size()
+
+// operLink returns the width and the speed that a port has at the moment.
+//
+// Errors: mlx5-cmd/….
+func (d *Device) operLink(task *process.Task, port uint32) (link, error) {
+	m := queryMailbox(task, ifc.MLX5_CMD_OP_ACCESS_REG, ptysSize)
+	defer m.keep(task)
+	ptys, err := d.accessReg(task.Trace, querySlot(task), m, ptysSize, hw.MLX5_REG_PTYS, func(data []byte) {
+		ptysLocalPort.Set(data, uint64(port))
+		ptysProtoMask.Set(data, ptysEthernet)
+	})
+	if err != nil {
+		return link{}, err
+	}
+	l, known := link{}, false
+	if ptysExtCap.Get(ptys) != 0 {
+		l, known = extLinks[uint32(ptysExtOper.Get(ptys))]
+	} else {
+		l, known = legacyLinks[uint32(ptysOper.Get(ptys))]
+	}
+	if !known {
+		l = link{spec.IB_WIDTH_4X, spec.IB_SPEED_QDR}
+	}
+	return l, nil
 }
 
 // hasNetdev says whether the Ethernet driver makes a network device on the port.

@@ -127,11 +127,6 @@ const (
 	timestampMask = 1<<63 - 1
 	rawPacketQPs  = 1 << spec.IB_QPT_RAW_PACKET
 	maxSQOverhead = 148 // of an XRC work request with an UMR, the largest there is (mlx5_ib_calc_max_sq_overhead)
-	minStrideLog  = 6   // MLX5_MIN_SINGLE_STRIDE_LOG_NUM_BYTES
-	maxStrideLog  = 13  // MLX5_MAX_SINGLE_STRIDE_LOG_NUM_BYTES
-	minStridesLog = 9   // MLX5_MIN_SINGLE_WQE_LOG_NUM_STRIDES
-	extStridesLog = 3   // MLX5_EXT_MIN_SINGLE_WQE_LOG_NUM_STRIDES
-	maxStridesLog = 16  // MLX5_MAX_SINGLE_WQE_LOG_NUM_STRIDES
 )
 
 // Where the members of struct mlx5_ib_query_device_resp end. A member is told
@@ -399,11 +394,11 @@ func (d *Device) queryDeviceResp(outLen uint64) (resp spec.Mlx5QueryDeviceResp) 
 	}
 	if tell(endSwParsing, endStridingRQ) && c.has(capStridingRQ) {
 		resp.StridingRQCaps = spec.Mlx5StridingRQCaps{
-			MinSingleStrideLogNumOfBytes: minStrideLog, MaxSingleStrideLogNumOfBytes: maxStrideLog,
-			MinSingleWQELogNumOfStrides: minStridesLog, MaxSingleWQELogNumOfStrides: maxStridesLog, SupportedQpts: rawPacketQPs,
+			MinSingleStrideLogNumOfBytes: minStrideLogBytes, MaxSingleStrideLogNumOfBytes: maxStrideLogBytes,
+			MinSingleWQELogNumOfStrides: minLogStrides, MaxSingleWQELogNumOfStrides: maxLogStrides, SupportedQpts: rawPacketQPs,
 		}
 		if c.has(capExtStrideRange) {
-			resp.StridingRQCaps.MinSingleWQELogNumOfStrides = extStridesLog
+			resp.StridingRQCaps.MinSingleWQELogNumOfStrides = extMinLogStrides
 		}
 	}
 	if tell(endStridingRQ, endTunnelOffloads) {

@@ -89,7 +89,7 @@ func (d *Device) queryNodeDesc(t *trace.Task) (string, error) {
 	const size = 64 // IB_DEVICE_NODE_DESC_MAX
 	m := d.mailbox(ifc.MLX5_CMD_OP_ACCESS_REG, 0, size)
 	defer d.giveBack(m)
-	desc, err := d.accessReg(t, m, size, hw.MLX5_REG_NODE_DESC, nil)
+	desc, err := d.accessReg(t, 0, m, size, hw.MLX5_REG_NODE_DESC, nil)
 	if err != nil {
 		return "", err
 	}

@@ -140,8 +140,7 @@ func (d *Device) createUserRQ(w *rwq, ucmd *spec.Mlx5CreateWQ, udata *core.Udata
 	if w.umem, err = d.umemGet(task, ucmd.BufAddr, w.bufSize, 0); err != nil {
 		return err
 	}
-	wq := wqAt(rqcWQ)
-	if w.pgoff = w.umem.findBestWQPgoff(&wq); w.pgoff.pageSize == 0 {
+	if w.pgoff = w.umem.findBestWQPgoff(&rqWQ); w.pgoff.pageSize == 0 {
 		w.umem.release(t, d)
 		return rule.MLX5WQAlignment
 	}
@@ -221,7 +220,7 @@ func (d *Device) createRQ(t *trace.Task, w *rwq, p *core.PD, attr *core.WQInitAt
 		return err
 	}
 	w.fillWQ(m, uint64(toPD(p).pdn()))
-	w.umem.populatePas(w.pgoff.pageSize, n, m.in[wqAt(rqcWQ).pas:], 0)
+	w.umem.populatePas(w.pgoff.pageSize, n, m.in[rqWQ.pas:], 0)
 	if err := d.exec(t, m.in, m.out); err != nil {
 		return err
 	}
@@ -242,7 +241,7 @@ func (d *Device) setRQFlags(m *mailbox, flags uint32) error {
 		if !d.caps.has(capEndPad) {
 			return rule.MLX5WQEndPadding
 		}
-		wqAt(rqcWQ).endPadding.Set(m.in, wqEndPadAlign)
+		rqWQ.endPadding.Set(m.in, wqEndPadAlign)
 	}
 	if flags&spec.IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING == 0 {
 		rqc.keepVLAN.Set(m.in, 1)
@@ -266,7 +265,7 @@ func (d *Device) setRQFlags(m *mailbox, flags uint32) error {
 
 // fillWQ describes the queue's memory.
 func (w *rwq) fillWQ(m *mailbox, pdn uint64) {
-	wq := wqAt(rqcWQ)
+	wq := &rqWQ
 	wq.typ.Set(m.in, wqTypeCyclic)
 	if w.striding {
 		wq.typ.Set(m.in, wqTypeCyclicStriding)
@@ -375,13 +374,11 @@ const (
 	wqsReset = 0
 	wqsReady = 1
 	wqsError = 2
-
-	rqcStateErr = 3 // MLX5_RQC_STATE_ERR
 )
 
 func rqState(s uint32) uint64 {
 	if s == wqsError {
-		return rqcStateErr
+		return rawStateERR
 	}
 	return uint64(s)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/core"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -20,6 +21,7 @@ func FuzzSharedMemory(f *testing.F) {
 	f.Add(uint16(bufData+sendWQEState), []byte{wqePending}, uint16(bufProducerIndex), []byte{0xff, 0xff, 0xff, 0xff})
 	f.Add(uint16(0), []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, uint16(bufConsumerIndex), []byte{9})
 	f.Fuzz(func(t *testing.T, at1 uint16, what1 []byte, at2 uint16, what2 []byte) {
+		watchdog.On(t)
 		r := newRig(t, Config{})
 		cq := r.newCQ(16)
 		qp := r.newQP(r.rcInit(cq))

@@ -58,7 +58,7 @@ func (u *user) mmap(off, length uint64, flags int) (copyuser.Addr, error) {
 	return u.task.Mmap(u.fd, length, protRW, flags, off)
 }
 
-// mapped makes a CQ and returns what the driver said about its queue.
+// queue makes a CQ and returns what the driver said about its queue.
 func (u *user) queue() (*core.CQ, spec.RxeMminfo) {
 	ud := u.udata(nil, createCQRespSize)
 	cq, err := u.cq(16, ud)

@@ -146,24 +146,34 @@ func (d *rxeDev) rcv(t *trace.Task, m *message) {
 	if qp == nil {
 		return
 	}
-	if !qp.accepts(t, m) {
+	if !qp.queuePkt(t, m) {
 		qp.put(t)
-		return
+	}
+}
+
+// queuePkt has the QP work on a message, if it takes that. It models rxe_rcv_pkt
+// in drivers/infiniband/sw/rxe/rxe_recv.c. What is taken is queued under the
+// state lock: a QP that was reset since would not look at it any more, and would
+// be held by it.
+func (qp *rxeQP) queuePkt(t *trace.Task, m *message) bool {
+	qp.stateLock.Lock(t)
+	defer qp.stateLock.Unlock(t)
+	if !qp.accepts(m) {
+		return false
 	}
 	if m.isRequest {
 		qp.reqPkts.push(m)
 		qp.recvTask.sched(t)
-		return
+	} else {
+		qp.respPkts.push(m)
+		qp.sendTask.sched(t)
 	}
-	qp.respPkts.push(m)
-	qp.sendTask.sched(t)
+	return true
 }
 
 // accepts models check_type_state and check_addr in
-// drivers/infiniband/sw/rxe/rxe_recv.c.
-func (qp *rxeQP) accepts(t *trace.Task, m *message) bool {
-	qp.stateLock.Lock(t)
-	defer qp.stateLock.Unlock(t)
+// drivers/infiniband/sw/rxe/rxe_recv.c. The caller holds the state lock.
+func (qp *rxeQP) accepts(m *message) bool {
 	least := uint8(spec.IB_QPS_RTS)
 	if m.isRequest {
 		least = spec.IB_QPS_RTR

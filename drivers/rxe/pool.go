@@ -1,8 +1,8 @@
 package rxe
 
 import (
-	"sync"
 	"sync/atomic"
+	"time"
 
 	"uverbsim/rule"
 	"uverbsim/trace"
@@ -61,8 +61,8 @@ type elem struct {
 	index uint32
 
 	refs      atomic.Int32
-	complete  sync.WaitGroup // until the last reference is gone
-	finalized bool           // can be found by its index; under the pool's lock
+	complete  chan struct{} // closed when the last reference is gone
+	finalized bool          // can be found by its index; under the pool's lock
 }
 
 // init models rxe_pool_init in drivers/infiniband/sw/rxe/rxe_pool.c.
@@ -85,7 +85,7 @@ func (p *pool) add(t *trace.Task, e *elem, obj any) error {
 	}
 	e.pool, e.obj = p, obj
 	e.refs.Store(1)
-	e.complete.Add(1)
+	e.complete = make(chan struct{})
 	if t.Fail(trace.ID, p.info.name) {
 		p.numElem.Add(-1)
 		return rule.RxePoolNoMemory
@@ -161,14 +161,16 @@ func (e *elem) drop(t *trace.Task) {
 	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), minusOne, 0)
 	if e.refs.Add(-1) == 0 {
 		t.Turned(trace.Writes)
-		e.complete.Done()
+		close(e.complete)
 	}
 }
 
+// completeTimeout is how long an object that goes waits for who holds it.
+const completeTimeout = 50 * time.Second
+
 // cleanup takes the object's number away, waits until nobody holds the object
-// any more and frees what it has. The kernel gives up waiting after 50
-// seconds, with a warning. It models __rxe_cleanup in
-// drivers/infiniband/sw/rxe/rxe_pool.c.
+// any more and frees what it has. After a while it gives up waiting. It models
+// __rxe_cleanup in drivers/infiniband/sw/rxe/rxe_pool.c.
 func (e *elem) cleanup(t *trace.Task) {
 	defer t.Enter(module, "__rxe_cleanup").Leave()
 	p := e.pool
@@ -180,7 +182,11 @@ func (e *elem) cleanup(t *trace.Task) {
 		t.PointAt(&trace.Point{Kind: trace.Ref, Verb: "wait_for_completion", Name: p.info.name,
 			Access: trace.Access{Effect: trace.Reads, On: &e.refs}, Ready: func() bool { return e.refs.Load() == 0 }})
 	}
-	e.complete.Wait()
+	select {
+	case <-e.complete:
+	case <-time.After(completeTimeout):
+		t.Warn("__rxe_cleanup")
+	}
 	if p.info.cleanup != nil {
 		p.info.cleanup(t, e.obj)
 	}

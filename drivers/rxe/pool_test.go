@@ -3,6 +3,8 @@ package rxe
 import (
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -207,4 +209,35 @@ func TestParallelLives(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, map[string]int{"uc": 1, "pd": 1}, r.counts())
+}
+
+// TestCleanupGivesUp: what goes waits 50 seconds for who holds it, warns, and goes.
+func TestCleanupGivesUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gone := 0
+		info := typeInfo{"test", 1, 8, 4, func(*trace.Task, any) { gone++ }}
+		p := pool{info: &info, xa: map[uint32]*elem{}}
+		warned := new(warnings)
+		began := time.Now()
+		for _, held := range []bool{false, true} {
+			e := new(elem)
+			require.NoError(t, p.add(nil, e, e))
+			if held {
+				e.get(nil)
+			}
+			e.cleanup(trace.NewTask(1, warned))
+		}
+		require.Equal(t, 2, gone)
+		require.Equal(t, 50*time.Second, time.Since(began))
+		require.Equal(t, []string{"__rxe_cleanup"}, warned.names)
+	})
+}
+
+// warnings is a sink that notes who warned.
+type warnings struct{ names []string }
+
+func (w *warnings) Event(_ *trace.Task, e *trace.Event) {
+	if e.Kind == trace.Warn {
+		w.names = append(w.names, e.Name)
+	}
 }

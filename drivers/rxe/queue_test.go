@@ -13,10 +13,10 @@ import (
 func TestQueueSizes(t *testing.T) {
 	d := &rxeDev{memory: 1 << 20}
 	for _, c := range []struct {
-		num, elem     uint32
-		got           uint32
-		size          uint64
-		log2ElemSize_ uint32
+		num, elem    uint32
+		got          uint32
+		size         uint64
+		log2ElemSize uint32
 	}{
 		{0, 1, 0, 384 + 64, 6},
 		{1, 64, 1, 384 + 2*64, 6},
@@ -27,7 +27,7 @@ func TestQueueSizes(t *testing.T) {
 		q, n := d.newQueue(nil, c.num, c.elem, toClient)
 		require.Equal(t, c.got, n)
 		require.Equal(t, c.size, q.bufSize)
-		require.Equal(t, c.log2ElemSize_, q.buf.word(bufLog2ElemSize))
+		require.Equal(t, c.log2ElemSize, q.buf.word(bufLog2ElemSize))
 		require.Equal(t, c.got, q.buf.word(bufIndexMask))
 		require.Equal(t, c.num, c.num&q.indexMask)
 	}

@@ -253,3 +253,27 @@ func TestTraceMmap(t *testing.T) {
 		require.NoError(t, u.task.Munmap(at, uint64(mi.Size)))
 	}))
 }
+
+// queued is a sink that notes how many messages a QP has whenever its state is let
+// go of.
+type queued struct {
+	qp   *rxeQP
+	seen []int
+}
+
+func (q *queued) Event(_ *trace.Task, e *trace.Event) {
+	if e.Kind == trace.Unlock && e.Name == q.qp.stateLock.Name {
+		q.seen = append(q.seen, len(q.qp.reqPkts.list))
+	}
+}
+
+// TestTakenIsQueued: nobody sees a QP that took a message and has it not: it could
+// be reset, and the message would hold it for ever.
+func TestTakenIsQueued(t *testing.T) {
+	r := newRig(t, Config{Work: func(func()) {}})
+	qp := r.newQP(r.rcInit(r.newCQ(1)))
+	r.connect(qp, qp.QPNum)
+	q := &queued{qp: toRqp(qp)}
+	q.qp.xmit(trace.NewTask(1, q), &message{isRequest: true})
+	require.Equal(t, []int{0, 1}, q.seen, "sent, taken")
+}

@@ -430,6 +430,39 @@ func TestSRQ(t *testing.T) {
 	require.Equal(t, uint32(1), q.count(fromClient))
 }
 
+// TestSRQUnreliable: a receive that a write with a bad key took from an SRQ is gone,
+// and completes in error (RESPST_ERR_RKEY_VIOLATION in rxe_resp.c); an unreliable QP
+// goes on.
+func TestSRQUnreliable(t *testing.T) {
+	r := newRig(t, Config{})
+	l := &link{rig: r, cq: r.newCQ(64), data: r.take(linkData)}
+	l.mr = r.newMR(l.data, linkData, allRight)
+	srq, _, err := r.srq(core.SRQAttr{MaxWR: 4, MaxSGE: 1}, r.udata(nil, 24))
+	require.NoError(t, err)
+	init := r.rcInit(l.cq)
+	init.Type, init.SRQ = spec.IB_QPT_UC, srq
+	l.a = r.newQP(init)
+	l.connect(l.a, l.a.QPNum)
+	q := toRsrq(srq).rq.queue
+	l.postRecv(q, 30, l.at(100, 32))
+	l.postRecv(q, 31, l.at(100, 32))
+	for _, c := range []struct {
+		wrid   uint64
+		badKey uint64
+		status uint32
+	}{{30, 1, spec.IB_WC_REM_ACCESS_ERR}, {31, 0, spec.IB_WC_SUCCESS}} {
+		wr := l.remote(spec.IB_UVERBS_WR_RDMA_WRITE_WITH_IMM, 200)
+		wr.WRID = 2
+		wr.WR[1] ^= c.badKey
+		l.postSend(l.a, wr, l.at(0, 8))
+		got := map[uint64]uint32{}
+		for _, wc := range l.poll(2) {
+			got[wc.WRID] = wc.Status
+		}
+		require.Equal(t, map[uint64]uint32{2: spec.IB_WC_SUCCESS, c.wrid: c.status}, got)
+	}
+}
+
 // TestFlush follows the recorded case ev/flush: receives that were posted
 // complete in their order. RESET empties the queues in silence.
 func TestFlush(t *testing.T) {

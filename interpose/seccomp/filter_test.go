@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"uverbsim/sim_test/watchdog"
 )
 
 // evaluate runs a classic BPF program on data, for the instructions that a
@@ -247,6 +249,7 @@ func FuzzFilter(f *testing.F) {
 	f.Add(uint32(0xc000003e), uint32(41), uint64(16), uint64(3), uint64(20), uint64(0))
 	prog := Filter(everything)
 	f.Fuzz(func(t *testing.T, arch, nr uint32, a0, a1, a2, a3 uint64) {
+		watchdog.On(t)
 		got := evaluate(t, prog, seccompData(arch, nr, a0, a1, a2, a3))
 		switch got {
 		case retAllow, retNotify:

@@ -10,6 +10,7 @@ import (
 
 	"uverbsim/drivers/mlx5"
 	"uverbsim/interpose/sysfs"
+	"uverbsim/sim_test/watchdog"
 )
 
 // TestResolve: what is the twin's and where it is there.
@@ -113,6 +114,7 @@ func FuzzResolve(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {
+		watchdog.On(t)
 		e, ok := tree.Resolve(path)
 		if !ok {
 			if e != (sysfs.Entry{}) {

@@ -11,6 +11,7 @@ import (
 	"uverbsim/copyuser"
 	"uverbsim/interpose/watch"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -286,6 +287,7 @@ func FuzzTake(f *testing.F) {
 	a.Encode((*[spec.IoctlAttrSize]byte)(seed[spec.IoctlHdrSize:]))
 	f.Add(uint32(spec.RDMA_DRIVER_MLX5), seed[:])
 	f.Fuzz(func(t *testing.T, driver uint32, raw []byte) {
+		watchdog.On(t)
 		mem := copyuser.NewBytes(argAt, raw)
 		for _, name := range []string{"ioctl", "read", "write"} {
 			c := &watch.Call{Name: name, Cmd: spec.RDMA_VERBS_IOCTL, Arg: argAt, Addr: argAt, Length: 1 << 40, Ret: 1 << 40, Driver: driver, Mem: mem}

@@ -24,7 +24,7 @@ var Calls = []Call{
 	{"ioctl/no-context", "QUERY_PORT on a file without a context: EINVAL", noContext},
 	{"ioctl/unknown-handle", "MR DESTROY of a handle that is not there: ENOENT", unknownHandle},
 	{"ioctl/query-port", "QUERY_PORT", func(p *program) []step { return []step{p.queryPort()} }},
-	{"ioctl/lookup", "QUERY_MR: a handle is looked up and locked, four numbers come back", queryMR},
+	{"ioctl/lookup", "QUERY_MR: a handle looked up, four numbers told", queryMR},
 	{"ioctl/context", "open, GET_CONTEXT, close", context},
 	{"ioctl/pd", "ALLOC_PD (by INVOKE_WRITE) and PD DESTROY", ioctlPD},
 	{"ioctl/mr", "REG_MR (by INVOKE_WRITE) of a page and MR DESTROY", ioctlMR},

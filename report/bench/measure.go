@@ -96,7 +96,12 @@ func measure(c Call, sides []*program, o *Options, done int) (*Result, error) {
 	prepared := make([][]step, len(sides))
 	for i, p := range sides {
 		prepared[i] = c.prepare(p)
-		runners = append(runners, &runner{repeat: func(n int) error { return repeat(p.Task, prepared[i], n) }})
+		runners = append(runners, &runner{repeat: func(n int) error {
+			if err := repeat(p.Task, prepared[i], n); err != nil {
+				return fmt.Errorf("%s: %w", sideNames[i], err)
+			}
+			return nil
+		}})
 	}
 	if err := tryAll(sides, prepared); err != nil {
 		return nil, err

@@ -20,10 +20,14 @@ type program struct {
 }
 
 // newProgram opens the device of a driver.
-func newProgram(t Task, driver uint32) (*program, error) {
-	p := &program{Task: t, driver: driver}
+func newProgram(t Task, driver uint32) (_ *program, err error) {
+	p := &program{Task: t, driver: driver, fd: -1, bare: -1}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
 	for _, fd := range []*int{&p.fd, &p.bare} {
-		var err error
 		if *fd, err = t.Open(syscall.O_RDWR | syscall.O_CLOEXEC); err != nil {
 			return nil, fmt.Errorf("opening the device: %w", err)
 		}
@@ -35,7 +39,14 @@ func newProgram(t Task, driver uint32) (*program, error) {
 }
 
 // close ends the program's use of the device.
-func (p *program) close() error { return errors.Join(p.Close(p.fd), p.Close(p.bare)) }
+func (p *program) close() (err error) {
+	for _, fd := range []int{p.fd, p.bare} {
+		if fd >= 0 {
+			err = errors.Join(err, p.Close(fd))
+		}
+	}
+	return err
+}
 
 // keep keeps the first error.
 func (p *program) keep(err error) {

@@ -425,6 +425,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).addRuleFG": {enter: "add_rule_fg", body: []node{
 		{rules: []string{"mlx5-flow/conflicting-actions"}, cond: "act.conflicts(e.act)"},
 		{rules: []string{"mlx5-flow/conflicting-tag"}, cond: "m.has_tag && e.tag != m.tag"},
+		{rules: []string{"mlx5-flow/core-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_handle\")"},
 		{arms: []arm{
 			{cond: "!is_new", ends: true, body: []node{}},
 		}},
@@ -461,6 +462,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/mlx5.Device).createAutoGroup"}},
 			}},
 		}},
+		{rules: []string{"mlx5-flow/core-no-memory"}, cond: "t.fail(ALLOC, \"fs_fte\")"},
 		{calls: []string{"(*drivers/mlx5.Device).addRuleFG"}},
 	}},
 	"(*drivers/mlx5.Device).adviseMR": {enter: "mlx5_ib_advise_mr", body: []node{
@@ -579,12 +581,14 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/mlx5.Device).cmdArmSRQ": {enter: "mlx5_cmd_arm_srq", body: []node{
+		{rules: []string{"mlx5-srq/no-memory"}, cond: "srq.typ == SRQT_BASIC && (t.fail(ALLOC, \"modify_rmp_in\") || t.fail(ALLOC, \"modify_rmp_out\"))"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).cmdCreateSRQ": {enter: "mlx5_cmd_create_srq", body: []node{
 		{rules: []string{"mlx5-srq/buffer-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "umem.find_best_wq_pgoff(c.wq)", "c", "srq_commands[in.typ]"}},
 		{rules: []string{"mlx5-srq/no-memory"}, cond: "t.fail(ALLOC, \"create_srq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{rules: []string{"mlx5-srq/no-memory"}, cond: "t.fail(ALLOC, \"srq_table_entry\")"},
 	}},
 	"(*drivers/mlx5.Device).cmdDeallocPD": {enter: "mlx5_cmd_dealloc_pd", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DEALLOC_PD", "uid", "uid", "n", "pdn"}},
@@ -593,13 +597,23 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "srq_commands[srq.typ].destroy", "uid", "srq.uid", "n", "srq.srqn"}},
 	}},
 	"(*drivers/mlx5.Device).cmdDo": {enter: "", body: []node{
-		{rules: []string{"mlx5-cmd/down"}, cond: "hw.exec(in, out) fails"},
+		{rules: []string{"mlx5-cmd/no-memory"}, cond: "fail_message(in)"},
+		{arms: []arm{
+			{cond: "err == nil", ends: false, body: []node{}},
+			{cond: "err == err_timeout", ends: true, body: []node{
+				{rules: []string{"mlx5-cmd/timeout"}, cond: "err == err_timeout"},
+			}},
+			{cond: "!(err == nil || err == err_timeout)", ends: true, body: []node{
+				{rules: []string{"mlx5-cmd/down"}, cond: "!(err == nil || err == err_timeout)"},
+			}},
+		}},
 		{rules: []string{"mlx5-cmd/status"}, cond: "status != MLX5_CMD_STAT_OK", defs: []string{"status", "result(out)"}},
 	}},
 	"(*drivers/mlx5.Device).cmdMcg": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).cmdQuerySRQ": {enter: "mlx5_cmd_query_srq", body: []node{
+		{rules: []string{"mlx5-srq/no-memory"}, cond: "t.fail(ALLOC, \"query_srq_out\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).cmdUARAlloc": {enter: "mlx5_cmd_uar_alloc", body: []node{
@@ -609,7 +623,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DEALLOC_UAR", "uid", "uid", "n", "n"}},
 	}},
 	"(*drivers/mlx5.Device).compEQN": {enter: "mlx5_comp_eqn_get", body: []node{
-		{rules: []string{"mlx5-cq/vector"}, cond: "vector >= uint32(len(d.comp_e_qs))"},
+		{rules: []string{"mlx5-cq/vector"}, cond: "vector >= len(d.comp_e_qs)"},
 		{arms: []arm{
 			{cond: "e != nil", ends: true, body: []node{}},
 		}, defs: []string{"e", "d.comp_e_qs[vector].load()"}},
@@ -681,6 +695,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).createAutoGroup": {enter: "alloc_auto_flow_group", body: []node{
 		{rules: []string{"mlx5-flow/full"}, cond: "start + size > ft.max_fte", defs: []string{"start", "g.start + g.max", "size", "max(size, 1)"}},
+		{rules: []string{"mlx5-flow/core-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_group\")"},
 		{calls: []string{"(*drivers/mlx5.Device).createFlowGroup"}},
 	}},
 	"(*drivers/mlx5.Device).createAutoGroupedTable": {enter: "mlx5_create_auto_grouped_flow_table", body: []node{
@@ -690,6 +705,9 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).createCQ": {enter: "mlx5_create_cq", body: []node{
 		{rules: []string{"mlx5-cq/no-eq"}, cond: "cq.eq == nil", defs: []string{"cq.eq", "d.comp_eq_of(uint32(eqn.get(cqc_in.bytes(in))))"}},
 		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
+		{loop: []node{
+			{rules: []string{"mlx5-cq/eq-no-memory"}, cond: "t.fail(ALLOC, \"cq_table_entry\")"},
+		}},
 	}},
 	"(*drivers/mlx5.Device).createCQUser": {enter: "create_cq_user", body: []node{
 		{rules: []string{"mlx5-cq/request-size"}, cond: "n < CREATE_CQ_FLAGS_OFFSET", defs: []string{"n", "min(udata.in_len, MLX5_CREATE_CQ_SIZE)", "udata", "attrs.udata()"}},
@@ -708,6 +726,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).createChainedTable": {enter: "__mlx5_create_flow_table", body: []node{
+		{rules: []string{"mlx5-flow/core-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_table\")"},
 		{rules: []string{"mlx5-flow/table-size"}, cond: "size == 0", defs: []string{"size", "pool.get(caps.pow2(ns.log_max_size), max_fte)"}},
 		{calls: []string{"(*drivers/mlx5.Device).createFlowTable"}, binds: []string{"uid", "0", "level", "ft.level", "log_size", "(len32(size) - 1)"}, defs: []string{"ft", "of(ns, ns.level + priority)", "size", "pool.get(caps.pow2(ns.log_max_size), max_fte)"}},
 		{calls: []string{"(*drivers/mlx5.Device).connect"}},
@@ -748,7 +767,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).createFlowRule": {enter: "_create_flow_rule", body: []node{
 		{rules: []string{"mlx5-flow/ether-type"}, cond: "!d.is_valid_ethertype(attr, false) || !d.is_valid_ethertype(attr, true)"},
-		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_handler\")", defs: []string{"t", "udata.trace()"}},
+		{rules: []string{"mlx5-flow/no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_spec\") || t.fail(ALLOC, \"mlx5_ib_flow_handler\")", defs: []string{"t", "udata.trace()"}},
 		{loop: []node{
 			{calls: []string{"(*drivers/mlx5.Device).parseFlowAttr"}, binds: []string{"prev", "prev"}},
 		}},
@@ -847,7 +866,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-rqt/response-fault"}, cond: "!answer_length(udata)"},
 	}},
 	"(*drivers/mlx5.Device).createRawFlowRule": {enter: "_create_raw_flow_rule", body: []node{
-		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_ib_flow_handler\")"},
+		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"mlx5_flow_spec\") || t.fail(ALLOC, \"mlx5_ib_flow_handler\")"},
 		{calls: []string{"(*drivers/mlx5.Device).addFlowRules"}},
 	}},
 	"(*drivers/mlx5.Device).createRawPacketQP": {enter: "create_raw_packet_qp", body: []node{
@@ -1319,7 +1338,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).queryVendorID"}},
 	}},
 	"(*drivers/mlx5.Device).finishCreateCQ": {enter: "", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).compEQN"}, binds: []string{"vector", "attr.comp_vector"}},
+		{calls: []string{"(*drivers/mlx5.Device).compEQN"}, binds: []string{"vector", "uint16(attr.comp_vector)"}},
 		{calls: []string{"(*drivers/mlx5.Device).coreCreateCQ"}},
 		{rules: []string{"mlx5-cq/response-fault"}, cond: "!udata.copy_to(bytes(resp.cqn))", defs: []string{"resp.cqn", "c.cqn"}},
 	}},
@@ -1547,12 +1566,12 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-modify-qp/table"}, cond: "ib.rwq_ind_table != nil"},
 		{arms: []arm{
 			{cond: "udata.in_len != 0", ends: false, body: []node{
-				{calls: []string{"drivers/mlx5.readModifyQP"}},
+				{calls: []string{"drivers/mlx5.readModifyQP"}, binds: []string{"ucmd", "s.ucmd"}, defs: []string{"s", "of(attr, mask)"}},
 			}},
 		}},
 		{arms: []arm{
 			{cond: "q.typ == QPT_DCT", ends: true, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).modifyDCT"}, binds: []string{"mask", "mask"}},
+				{calls: []string{"(*drivers/mlx5.Device).modifyDCT"}, binds: []string{"mask", "mask", "ucmd", "s.ucmd"}, defs: []string{"s", "of(attr, mask)"}},
 			}},
 		}, defs: []string{"q", "to_qp(ib)"}},
 		{calls: []string{"(*drivers/mlx5.Device).checkQPStep"}},
@@ -1840,11 +1859,11 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-wq/comp-mask"}, cond: "ucmd.comp_mask & ~MLX5_IB_CREATE_WQ_STRIDING_RQ != 0"},
 		{arms: []arm{
 			{cond: "ucmd.comp_mask & MLX5_IB_CREATE_WQ_STRIDING_RQ != 0", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.rwq).setStrides"}},
+				{calls: []string{"(*drivers/mlx5.rwq).setStrides"}, binds: []string{"ucmd", "ucmd"}},
 			}},
 		}},
-		{calls: []string{"(*drivers/mlx5.rwq).setSize"}},
-		{calls: []string{"(*drivers/mlx5.Device).createUserRQ"}},
+		{calls: []string{"(*drivers/mlx5.rwq).setSize"}, binds: []string{"ucmd", "ucmd"}},
+		{calls: []string{"(*drivers/mlx5.Device).createUserRQ"}, binds: []string{"ucmd", "ucmd"}},
 	}},
 	"(*drivers/mlx5.Device).prioTable": {enter: "_get_prio", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).createAutoGroupedTable"}, binds: []string{"priority", "p.priority", "max_fte", "entries", "groups", "types"}, defs: []string{"entries", "min(entries, caps.pow2(ns.log_max_size))"}},
@@ -2524,7 +2543,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "b.lib_uar_dyn", ends: true, body: []node{}},
 		}, defs: []string{"b.lib_uar_dyn", "req.lib_caps & MLX5_LIB_CAP_DYN_UAR != 0", "b", "c.bfregs"}},
-		{calls: []string{"(*drivers/mlx5.Device).calcTotalBfregs"}},
+		{calls: []string{"(*drivers/mlx5.Device).calcTotalBfregs"}, binds: []string{"req", "c.req"}},
 		{rules: []string{"mlx5-ucontext/no-memory"}, cond: "t.fail(ALLOC, \"bfregi.count\") || t.fail(ALLOC, \"bfregi.sys_pages\")"},
 		{calls: []string{"(*drivers/mlx5.ucontext).allocateUARs"}},
 	}},
@@ -2568,7 +2587,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).bfregnToUARIndex": {enter: "bfregn_to_uar_index", body: []node{
 		{rules: []string{"mlx5-bfreg/index"}, cond: "b.lib_uar_dyn", defs: []string{"b", "c.bfregs"}},
-		{rules: []string{"mlx5-bfreg/index"}, cond: "dyn && (page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page] == INVALID_UAR_INDEX)", defs: []string{"b", "c.bfregs"}},
+		{rules: []string{"mlx5-bfreg/index"}, cond: "dyn && (page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page].load() == INVALID_UAR_INDEX)", defs: []string{"b", "c.bfregs"}},
 	}},
 	"(*drivers/mlx5.ucontext).deallocTransportDomain": {enter: "mlx5_ib_dealloc_transport_domain", body: []node{
 		{arms: []arm{
@@ -2581,9 +2600,9 @@ var functions = map[string]*function{
 		{loop: []node{
 			{arms: []arm{
 				{cond: "n != INVALID_UAR_INDEX", ends: false, body: []node{
-					{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "n", "uid", "c.devx_uid"}},
+					{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "n", "uid", "c.devx_uid"}, defs: []string{"n", "bfregs.sys_pages[i].load()"}},
 				}},
-			}},
+			}, defs: []string{"n", "bfregs.sys_pages[i].load()"}},
 		}},
 	}},
 	"(*drivers/mlx5.ucontext).finishAlloc": {enter: "", body: []node{
@@ -2858,6 +2877,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/rxe.rxeQP).setState"}, binds: []string{"mask", "mask"}},
 			}},
 		}},
+		{rules: []string{"rxe/qp-resources-no-memory"}, cond: "mask & IB_QP_MAX_DEST_RD_ATOMIC != 0 && t.fail(ALLOC, \"resources\")"},
 	}},
 	"(*drivers/rxe.rxeQP).initRQ": {enter: "rxe_init_rq", body: []node{
 		{rules: []string{"rxe/create-qp-no-memory"}, cond: "q == nil", defs: []string{"q", "dev.new_queue(cap.max_recv_wr, rq.wqe_size(), FROM_CLIENT)", "rq", "qp.rq"}},
@@ -3140,7 +3160,10 @@ var functions = map[string]*function{
 			}},
 		}},
 		{loop: []node{
-			{calls: []string{"(*kernel.Bundle).setAttr"}, binds: []string{"i", "i"}},
+			{arms: []arm{
+				{cond: "b.set_plain(p.chunk, u, i)", ends: true, body: []node{}},
+			}, defs: []string{"p", "b.priv", "u", "decode_attr(uattrs)", "i", "0"}},
+			{calls: []string{"(*kernel.Bundle).setAttr"}, binds: []string{"i", "i"}, defs: []string{"i", "0"}},
 		}},
 	}},
 	"(*kernel.Bundle).setOutput": {enter: "uverbs_set_output", body: []node{
@@ -3170,14 +3193,21 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*kernel.Device).newFile": {enter: "", body: []node{
-		{rules: []string{"open/device-gone"}, cond: "dev == nil", defs: []string{"dev", "ib_dev.load()"}},
-		{rules: []string{"open/net-namespace"}, cond: "!dev.access_net_ns(!machine.exclusive_net_ns, task.net_ns())", defs: []string{"dev", "ib_dev.load()"}},
+		{rules: []string{"open/device-gone"}, cond: "dev == nil", defs: []string{"dev", "d.srcu_dereference()"}},
+		{rules: []string{"open/net-namespace"}, cond: "!dev.access_net_ns(!machine.exclusive_net_ns, task.net_ns())", defs: []string{"dev", "d.srcu_dereference()"}},
 		{rules: []string{"open/no-memory"}, cond: "t.fail(ALLOC, \"ib_uverbs_file\")", defs: []string{"t", "task.trace"}},
 	}},
 	"(*kernel.Device).open": {enter: "ib_uverbs_open", body: []node{
 		{rules: []string{"open/no-device"}, cond: "!d.get_not_zero()"},
 		{calls: []string{"(*kernel.Device).newFile"}},
 		{calls: []string{"process.NewFile"}, binds: []string{"flags", "flags"}},
+	}},
+	"(*kernel.Device).removeOne": {enter: "ib_uverbs_remove_one", body: []node{
+		{arms: []arm{
+			{cond: "ops.disassociate_ucontext != nil", ends: true, body: []node{
+				{calls: []string{"(*kernel.Device).freeHWResources"}},
+			}},
+		}},
 	}},
 	"(*kernel.EventQueue).read": {enter: "ib_uverbs_event_read", body: []node{
 		{loop: []node{
@@ -3188,8 +3218,8 @@ var functions = map[string]*function{
 		{rules: []string{"event/fault"}, cond: "!copy_to_user(task.mem, buf, e.desc)", defs: []string{"e", "q.take()"}},
 	}},
 	"(*kernel.File).Ucontext": {enter: "ib_uverbs_get_ucontext_file", body: []node{
-		{rules: []string{"context/device-gone"}, cond: "ib_dev.load() == nil"},
-		{rules: []string{"context/none"}, cond: "c == nil", defs: []string{"c", "ucontext.load()"}},
+		{rules: []string{"context/device-gone"}, cond: "device.srcu_dereference() == nil"},
+		{rules: []string{"context/none"}, cond: "c == nil", defs: []string{"c", "f.load_ucontext()"}},
 	}},
 	"(*kernel.File).batch": {enter: "batch", body: []node{
 		{calls: []string{"(*kernel.Bundle).copyBatch"}, binds: []string{"arg", "arg"}},
@@ -3214,7 +3244,7 @@ var functions = map[string]*function{
 		{rules: []string{"header/fault"}, cond: "!copy_from_user(task.mem, priv.hdr, arg)"},
 		{rules: []string{"header/length"}, cond: "hdr.length > PAGE_SIZE || hdr.length != IOCTL_HDR_SIZE + hdr.num_attrs * IOCTL_ATTR_SIZE", defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
 		{rules: []string{"header/reserved"}, cond: "hdr.reserved1 != 0 || hdr.reserved2 != 0", defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
-		{calls: []string{"(*kernel.File).cmdVerbs"}, binds: []string{"user_attrs", "arg + IOCTL_HDR_SIZE"}},
+		{calls: []string{"(*kernel.File).cmdVerbs"}, binds: []string{"hdr", "hdr", "user_attrs", "arg + IOCTL_HDR_SIZE"}, defs: []string{"hdr", "decode_ioctl_hdr(priv.hdr)"}},
 	}},
 	"(*kernel.File).write": {enter: "", body: []node{
 		{rules: []string{"write/too-short"}, cond: "count < CMD_HDR_SIZE"},
@@ -3243,15 +3273,11 @@ var functions = map[string]*function{
 	"(*kernel.Machine).Chmod": {enter: "", body: []node{
 		{rules: []string{"open/no-node"}, cond: "n == nil", defs: []string{"n", "m.node(path)"}},
 	}},
-	"(*kernel.Machine).Unregister": {enter: "ib_uverbs_remove_one", body: []node{
+	"(*kernel.Machine).Unregister": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "!m.remove_node(d)", ends: true, body: []node{}},
 		}},
-		{arms: []arm{
-			{cond: "ops.disassociate_ucontext != nil", ends: true, body: []node{
-				{calls: []string{"(*kernel.Device).freeHWResources"}},
-			}},
-		}},
+		{calls: []string{"(*kernel.Device).removeOne"}},
 	}},
 	"(*kernel.WriteMethod).Run": {enter: "*", body: []node{
 		{calls: []string{"kernel.Handler"}, via: "handler"},
@@ -3332,7 +3358,7 @@ var functions = map[string]*function{
 	}},
 	"(*methods.sendPoster).add": {enter: "", body: []node{
 		{rules: []string{"cmd-post/send-sge-count"}, cond: "u.num_sge + s.used > cmd.sge_count"},
-		{calls: []string{"(*methods.sendPoster).fillOpcode"}},
+		{calls: []string{"(*methods.sendPoster).fillOpcode"}, binds: []string{"u", "u"}},
 		{rules: []string{"cmd-post/send-sge-fault"}, cond: "u.num_sge != 0 && !ok", defs: []string{"ok", "copy_sg_es(s.b, s.sgl, u.num_sge)"}},
 	}},
 	"(*methods.sendPoster).allocWR": {enter: "alloc_wr", body: []node{
@@ -3359,7 +3385,7 @@ var functions = map[string]*function{
 	"(*methods.sendPoster).post": {enter: "", body: []node{
 		{loop: []node{
 			{rules: []string{"cmd-post/send-wr-fault"}, cond: "!copy_from_user(task.mem, raw, at)", defs: []string{"at", "wqes + (i * cmd.wqe_size)"}},
-			{calls: []string{"(*methods.sendPoster).add"}},
+			{calls: []string{"(*methods.sendPoster).add"}, binds: []string{"u", "wr"}},
 		}},
 		{calls: []string{"drivers/mlx5.postSend", "drivers/rxe.postSend"}, via: "field core.DeviceOps.PostSend"},
 		{calls: []string{"methods.response"}},
@@ -3468,7 +3494,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).Write"}, binds: []string{"fd", "fd", "buf", "buf", "n", "n"}},
 	}},
 	"(*process.Task).Close": {enter: "", body: []node{
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "files.take(fd)"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.take(fd)"}},
 		{calls: []string{"(*process.File).Put"}},
 	}},
 	"(*process.Task).Dup": {enter: "", body: []node{
@@ -3494,7 +3520,7 @@ var functions = map[string]*function{
 				{cond: "f != nil", ends: false, body: []node{
 					{calls: []string{"(*process.File).Put"}},
 				}},
-			}, defs: []string{"f", "files.take(fd)"}},
+			}, defs: []string{"f", "t.take(fd)"}},
 		}},
 		{calls: []string{"(*copyuser.AddressSpace).Mmput"}, via: "interface"},
 	}},
@@ -3510,7 +3536,7 @@ var functions = map[string]*function{
 				{cond: "f != nil", ends: false, body: []node{
 					{calls: []string{"(*process.File).Put"}},
 				}},
-			}, defs: []string{"f", "files.take(fd)"}},
+			}, defs: []string{"f", "t.take(fd)"}},
 		}},
 		{calls: []string{"(*process.Task).leave"}},
 	}},
@@ -3531,7 +3557,8 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).allocFD"}, binds: []string{"cloexec", "cloexec"}},
 	}},
 	"(*process.Task).Ioctl": {enter: "", body: []node{
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
 		{arms: []arm{
 			{cond: "cmd == FIOCLEX || cmd == FIONCLEX", ends: true, body: []node{}},
 			{cond: "cmd == FIONBIO", ends: true, body: []node{
@@ -3583,6 +3610,7 @@ var functions = map[string]*function{
 	}},
 	"(*process.Task).Poll": {enter: "", body: []node{
 		{loop: []node{
+			{calls: []string{"(*process.Task).doPollfd"}, binds: []string{"fd", "fd", "wait", "timeout != 0"}},
 			{arms: []arm{
 				{cond: "revents != 0 || timeout == 0", ends: true, body: []node{}},
 			}, defs: []string{"revents", "t.do_pollfd(fd, timeout != 0)"}},
@@ -3602,8 +3630,9 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.File).Put"}},
 	}},
 	"(*process.Task).Read": {enter: "", body: []node{
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
-		{rules: []string{"read/mode"}, cond: "!f.readable()", defs: []string{"f", "t.fget(fd)"}},
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
+		{rules: []string{"read/mode"}, cond: "!f.readable()", defs: []string{"f", "t.fdget(fd)"}},
 		{rules: []string{"read/no-operation"}, cond: "ops.read == nil"},
 		{rules: []string{"read/buffer"}, cond: "!access_ok(buf, n)"},
 		{calls: []string{"drivers/mlx5.devxCmdRead", "drivers/mlx5.devxEventRead", "kernel.compEventRead", "kernel.asyncEventRead"}, via: "field process.FileOps.Read", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
@@ -3613,7 +3642,8 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).GetUnusedFD"}, binds: []string{"cloexec", "false"}},
 	}},
 	"(*process.Task).SetNonblock": {enter: "", body: []node{
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
 	}},
 	"(*process.Task).SetRlimit": {enter: "", body: []node{
 		{rules: []string{"rlimit/resource"}, cond: "old == nil", defs: []string{"old", "limits.of(r)", "limits", "limits.load()"}},
@@ -3640,8 +3670,9 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*process.Task).Write": {enter: "", body: []node{
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fget(fd)"}},
-		{rules: []string{"write/mode"}, cond: "!f.writable()", defs: []string{"f", "t.fget(fd)"}},
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
+		{rules: []string{"write/mode"}, cond: "!f.writable()", defs: []string{"f", "t.fdget(fd)"}},
 		{rules: []string{"write/no-operation"}, cond: "ops.write == nil"},
 		{rules: []string{"write/buffer"}, cond: "!access_ok(buf, n)"},
 		{calls: []string{"kernel.write"}, via: "field process.FileOps.Write", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
@@ -3654,6 +3685,12 @@ var functions = map[string]*function{
 		}},
 		{rules: []string{"fd/none-free"}, cond: "fd < 0", defs: []string{"fd", "files.alloc(0, t.rlimit(RLIMIT_NOFILE), cloexec)"}},
 	}},
+	"(*process.Task).doPollfd": {enter: "", body: []node{
+		{arms: []arm{
+			{cond: "fd < 0", ends: true, body: []node{}},
+		}},
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+	}},
 	"(*process.Task).dupTo": {enter: "", body: []node{
 		{rules: []string{"fd/dup-target"}, cond: "to < 0 || to >= t.rlimit(RLIMIT_NOFILE)"},
 		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "d.lookup(fd)", "d", "t.files"}},
@@ -3663,6 +3700,30 @@ var functions = map[string]*function{
 				{calls: []string{"(*process.File).Put"}},
 			}},
 		}, defs: []string{"old", "d.lookup(to)", "d", "t.files"}},
+	}},
+	"(*process.Task).fdget": {enter: "", body: []node{
+		{arms: []arm{
+			{cond: "t.host == nil", ends: false, body: []node{
+				{arms: []arm{
+					{cond: "f == nil", ends: true, body: []node{}},
+				}, defs: []string{"f", "files.lookup(fd)"}},
+				{arms: []arm{
+					{cond: "borrowed.compare_and_swap(nil, f)", ends: false, body: []node{
+						{arms: []arm{
+							{cond: "files.lookup(fd) == f", ends: true, body: []node{}},
+						}, defs: []string{"f", "files.lookup(fd)"}},
+						{calls: []string{"(*process.Task).fdput"}},
+					}},
+				}, defs: []string{"f", "files.lookup(fd)"}},
+			}},
+		}},
+	}},
+	"(*process.Task).fdput": {enter: "", body: []node{
+		{arms: []arm{
+			{cond: "!borrowed.compare_and_swap(f, nil)", ends: false, body: []node{
+				{calls: []string{"(*process.File).Put"}},
+			}},
+		}},
 	}},
 	"(*process.Task).ioctlFioasync": {enter: "", body: []node{
 		{rules: []string{"ioctl/flag"}, cond: "!copy_from_user(t.mem, flag, arg)"},
@@ -3870,14 +3931,14 @@ var functions = map[string]*function{
 	"(uobject.fdClass).allocBegin": {enter: "alloc_begin_fd_uobject", body: []node{
 		{calls: []string{"uobject.alloc"}},
 		{calls: []string{"(*process.Task).GetUnusedFD"}, binds: []string{"cloexec", "true"}},
-		{calls: []string{"process.NewAnonFile"}, binds: []string{"flags", "ta.fd_flags"}, defs: []string{"ta", "attrs.load()"}},
+		{calls: []string{"process.NewAnonFile"}, binds: []string{"flags", "ta.fd_flags"}, defs: []string{"ta", "typ.declaration()"}},
 	}},
 	"(uobject.fdClass).lookupGet": {enter: "lookup_get_fd_uobject", body: []node{
 		{rules: []string{"object/fd-range"}, cond: "id < -2147483648 || id > MAX_INT32"},
 		{rules: []string{"object/fd-mode"}, cond: "mode != LOOKUP_READ"},
-		{rules: []string{"object/fd-gone"}, cond: "ta == nil", defs: []string{"ta", "attrs.load()"}},
+		{rules: []string{"object/fd-gone"}, cond: "ta == nil", defs: []string{"ta", "typ.declaration()"}},
 		{rules: []string{"object/fd-bad"}, cond: "file == nil", defs: []string{"file", "task.fget(id)", "task", "attrs.task()"}},
-		{rules: []string{"object/fd-foreign"}, cond: "file.ops != ta.file_ops || !ok || o.file != f", defs: []string{"file", "task.fget(id)", "task", "attrs.task()", "ta", "attrs.load()", "ok", "file.private", "o", "file.private"}},
+		{rules: []string{"object/fd-foreign"}, cond: "file.ops != ta.file_ops || !ok || o.file != f", defs: []string{"file", "task.fget(id)", "task", "attrs.task()", "ta", "typ.declaration()", "ok", "file.private", "o", "file.private"}},
 	}},
 	"(uobject.fdClass).lookupPut": {enter: "lookup_put_fd_uobject", body: []node{
 		{calls: []string{"(*process.File).Put"}},
@@ -3966,7 +4027,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).deallocPD", "(*sim_test/stub.Driver).deallocPD"}, via: "field core.DeviceOps.DeallocPD"},
 	}},
 	"core.DeallocXRCDUser": {enter: "ib_dealloc_xrcd_user", body: []node{
-		{rules: []string{"xrcd/in-use"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"xrcd/in-use"}, cond: "usecnt.read(\"ib_xrcd\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).deallocXRCD", "(*sim_test/stub.Driver).deallocXRCD"}, via: "field core.DeviceOps.DeallocXRCD"},
 	}},
 	"core.DeregMRUser": {enter: "ib_dereg_mr_user", body: []node{
@@ -3976,11 +4037,11 @@ var functions = map[string]*function{
 		{calls: []string{"(*sim_test/stub.Driver).destroyAH"}, via: "field core.DeviceOps.DestroyAH"},
 	}},
 	"core.DestroyCQUser": {enter: "ib_destroy_cq_user", body: []node{
-		{rules: []string{"cq/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"cq/busy"}, cond: "usecnt.read(\"ib_cq\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).destroyCQ", "drivers/rxe.destroyCQ", "(*sim_test/stub.Driver).destroyCQ"}, via: "field core.DeviceOps.DestroyCQ"},
 	}},
 	"core.DestroyQPUser": {enter: "ib_destroy_qp_user", body: []node{
-		{rules: []string{"qp/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"qp/busy"}, cond: "usecnt.read(\"ib_qp\") != 0"},
 		{arms: []arm{
 			{cond: "qp.real_qp != qp", ends: true, body: []node{
 				{calls: []string{"core.destroySharedQP"}},
@@ -3989,11 +4050,11 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).destroyQP", "drivers/rxe.destroyQP", "(*sim_test/stub.Driver).destroyQP"}, via: "field core.DeviceOps.DestroyQP"},
 	}},
 	"core.DestroySRQUser": {enter: "ib_destroy_srq_user", body: []node{
-		{rules: []string{"srq/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"srq/busy"}, cond: "usecnt.read(\"ib_srq\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).destroySRQ", "(*sim_test/stub.Driver).destroySRQ"}, via: "field core.DeviceOps.DestroySRQ"},
 	}},
 	"core.DestroyWQUser": {enter: "ib_destroy_wq_user", body: []node{
-		{rules: []string{"wq/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"wq/busy"}, cond: "usecnt.read(\"ib_wq\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).destroyWQ", "(*sim_test/stub.Driver).destroyWQ"}, via: "field core.DeviceOps.DestroyWQ"},
 	}},
 	"core.DetachMcast": {enter: "ib_detach_mcast", body: []node{
@@ -4011,10 +4072,11 @@ var functions = map[string]*function{
 		{rules: []string{"umem/overflow"}, cond: "end < addr || (end + MASK) & ~MASK < end", defs: []string{"end", "addr + size"}},
 		{rules: []string{"umem/no-mlock"}, cond: "!task.can_do_mlock()"},
 		{rules: []string{"umem/on-demand"}, cond: "access & ACCESS_ON_DEMAND != 0"},
-		{rules: []string{"umem/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem\")", defs: []string{"t", "task.trace"}},
+		{rules: []string{"umem/no-memory"}, cond: "t.fail(ALLOC, \"ib_umem\") || t.fail(ALLOC, \"page_list\")", defs: []string{"t", "task.trace"}},
 		{rules: []string{"umem/empty"}, cond: "n == 0 || n > 1 << 32 - 1", defs: []string{"n", "num_pages(addr, size)"}},
 		{rules: []string{"umem/memlock-limit"}, cond: "pinned > limit && !task.capable(CAP_IPC_LOCK)", defs: []string{"pinned", "mm.add_pinned_vm(int64(n))", "mm", "task.mem", "n", "num_pages(addr, size)", "limit", "task.rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT"}},
 		{calls: []string{"core.pinUser"}, binds: []string{"from", "addr.page_down()", "size", "n << PAGE_SHIFT", "access", "access"}, defs: []string{"n", "num_pages(addr, size)"}},
+		{rules: []string{"umem/no-memory"}, cond: "t.fail(ALLOC, \"sg_append_table\") || t.fail(ALLOC, \"dma_map\")", defs: []string{"t", "task.trace"}},
 	}},
 	"core.GetUmemDmabuf": {enter: "ib_umem_dmabuf_get", body: []node{
 		{rules: []string{"dmabuf/overflow"}, cond: "offset + size < offset"},
@@ -4122,11 +4184,14 @@ var functions = map[string]*function{
 	"core.pinUser": {enter: "", body: []node{
 		{rules: []string{"umem/no-memory"}, cond: "t.fail(PIN, \"pin_user_pages_fast\")"},
 		{arms: []arm{
-			{cond: "!writable && !k.has(UMEM_PIN_BY_ACCESS)", ends: true, body: []node{
+			{cond: "!writable && !k.has(UMEM_PIN_BY_ACCESS)", ends: false, body: []node{
 				{calls: []string{"(*copyuser.AddressSpace).PinForced"}, via: "interface", binds: []string{"from", "from", "n", "size"}},
 			}},
+			{cond: "!(!writable && !k.has(UMEM_PIN_BY_ACCESS))", ends: false, body: []node{
+				{calls: []string{"(*copyuser.AddressSpace).Pin", "(*copyuser.Bytes).Pin"}, via: "interface", binds: []string{"from", "from", "n", "size", "write", "writable"}, defs: []string{"writable", "access & ACCESS_WRITABLE != 0"}},
+			}},
 		}, defs: []string{"writable", "access & ACCESS_WRITABLE != 0"}},
-		{calls: []string{"(*copyuser.AddressSpace).Pin", "(*copyuser.Bytes).Pin"}, via: "interface", binds: []string{"from", "from", "n", "size", "write", "writable"}, defs: []string{"writable", "access & ACCESS_WRITABLE != 0"}},
+		{rules: []string{"umem/no-memory"}, cond: "err == nil && size > PAGE_SIZE && t.fail(PIN_PART, \"pin_user_pages_fast\")"},
 	}},
 	"core.resolveEthDMAC": {enter: "ib_resolve_eth_dmac", body: []node{
 		{arms: []arm{
@@ -4147,7 +4212,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).resolveAddr", "(drivers/rxe.network).resolve"}, via: "field core.Device.ResolveAddr"},
 	}},
 	"core.tryCharge": {enter: "ib_rdmacg_try_charge", body: []node{
-		{rules: []string{"cgroup/no-memory"}, cond: "trace.fail(CHARGE, \"rdmacg\")"},
+		{rules: []string{"cgroup/exceeded"}, cond: "trace.fail(CHARGE, \"rdmacg\")"},
 		{calls: []string{"(*process.Cgroup).TryCharge"}, binds: []string{"r", "r"}},
 	}},
 	"drivers/mlx5.New": {enter: "", body: []node{
@@ -4223,7 +4288,7 @@ var functions = map[string]*function{
 		{calls: []string{"drivers/mlx5.getDests"}},
 		{calls: []string{"drivers/mlx5.rawCounter"}},
 		{calls: []string{"(*kernel.Bundle).Bytes"}, attr: "MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE", binds: []string{"id", "MLX5_IB_ATTR_CREATE_FLOW_MATCH_VALUE"}},
-		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"mlx5-flow/raw-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\") || t.fail(ALLOC, \"counters\") || t.fail(ALLOC, \"collection\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).rawFlow"}, binds: []string{"counter", "counter"}, defs: []string{"counter", "raw_counter(b)"}},
 	}},
 	"drivers/mlx5.destroyFlowAction": {enter: "mlx5_ib_destroy_flow_action", body: []node{
@@ -4318,8 +4383,8 @@ var functions = map[string]*function{
 	"drivers/mlx5.devxQueryEQN": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Uint32"}, attr: "MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC", binds: []string{"id", "MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC"}},
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"(*drivers/mlx5.Device).compEQN"}, binds: []string{"vector", "vector"}, defs: []string{"vector", "b.uint32(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC)"}},
-		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN", binds: []string{"id", "MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN", "v", "e.eqn"}, defs: []string{"e", "dev.comp_eqn(vector)", "vector", "b.uint32(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC)"}},
+		{calls: []string{"(*drivers/mlx5.Device).compEQN"}, binds: []string{"vector", "uint16(vector)"}, defs: []string{"vector", "b.uint32(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC)"}},
+		{calls: []string{"(*kernel.Bundle).CopyToUint32"}, attr: "MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN", binds: []string{"id", "MLX5_IB_ATTR_DEVX_QUERY_EQN_DEV_EQN", "v", "e.eqn"}, defs: []string{"e", "dev.comp_eqn(uint16(vector))", "vector", "b.uint32(MLX5_IB_ATTR_DEVX_QUERY_EQN_USER_VEC)"}},
 	}},
 	"drivers/mlx5.devxQueryUAR": {enter: "", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
@@ -4339,7 +4404,7 @@ var functions = map[string]*function{
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).eventList"}, binds: []string{"of_object", "obj != nil"}},
 		{loop: []node{
-			{rules: []string{"mlx5-devx/subscribe-no-memory"}, cond: "t.fail(ALLOC, \"devx_event_subscription\")", defs: []string{"t", "b.trace()"}},
+			{rules: []string{"mlx5-devx/subscribe-no-memory"}, cond: "table.fail_entry(key, obj != nil) || t.fail(ALLOC, \"devx_event_subscription\")", defs: []string{"table", "dev.devx_events", "key", "ZERO", "t", "b.trace()"}},
 			{arms: []arm{
 				{cond: "redirect", ends: true, body: []node{
 					{calls: []string{"drivers/mlx5.eventfdFget"}},
@@ -4374,6 +4439,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.dm).cmdModifyMemic"}, binds: []string{"op_mod", "MODIFY_MEMIC_ALLOC", "op", "op"}, defs: []string{"op", "arg[0]"}},
 		{calls: []string{"(*drivers/mlx5.dm).addMmapEntry"}},
 		{calls: []string{"(*drivers/mlx5.userMmapEntry).copyOpToUser"}},
+		{rules: []string{"mlx5-dm/op-table-no-memory"}, cond: "t.fail(ALLOC, \"ops_xa_entry\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"drivers/mlx5.dmQuery": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_QUERY_DM_REQ_HANDLE"}},
@@ -4663,7 +4729,7 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/modify-srq-udata"}, cond: "udata.in_len < MODIFY_SRQ_CMD_SIZE"},
 		{rules: []string{"rxe/modify-srq-fault"}, cond: "!udata.copy_from(bytes(cmd))"},
 		{calls: []string{"(*drivers/rxe.rxeSRQ).chkAttr"}, binds: []string{"mask", "mask"}},
-		{calls: []string{"(*drivers/rxe.rxeSRQ).fromAttr"}, binds: []string{"mask", "mask"}},
+		{calls: []string{"(*drivers/rxe.rxeSRQ).fromAttr"}, binds: []string{"mask", "mask", "cmd", "cmd"}},
 	}},
 	"drivers/rxe.postRecv": {enter: "rxe_post_recv", body: []node{
 		{rules: []string{"rxe/post-recv-state"}, cond: "!ready", defs: []string{"ready", "attr.state >= IB_QPS_INIT"}},
@@ -4769,7 +4835,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).allocMW", "drivers/rxe.allocMW"}, via: "field core.DeviceOps.AllocMW"},
 	}},
 	"methods.allocUcontext": {enter: "ib_alloc_ucontext", body: []node{
-		{rules: []string{"ucontext/device-gone"}, cond: "dev == nil", defs: []string{"dev", "device.ib_device()"}},
+		{rules: []string{"ucontext/device-gone"}, cond: "dev == nil", defs: []string{"dev", "device.srcu_dereference()"}},
 		{rules: []string{"ucontext/no-memory"}, cond: "t.fail(ALLOC, \"ib_ucontext\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"methods.asyncEventAlloc": {enter: "", body: []node{
@@ -4850,7 +4916,7 @@ var functions = map[string]*function{
 	"methods.countersRead": {enter: "", body: []node{
 		{calls: []string{"methods.mustHW"}, attr: "UVERBS_ATTR_READ_COUNTERS_HANDLE", binds: []string{"id", "UVERBS_ATTR_READ_COUNTERS_HANDLE"}},
 		{rules: []string{"counters/read-unsupported"}, cond: "ops.read_counters == nil"},
-		{rules: []string{"counters/unbound"}, cond: "usecnt.load() == 0"},
+		{rules: []string{"counters/unbound"}, cond: "usecnt.read(\"ib_counters\") == 0"},
 		{calls: []string{"(*kernel.Bundle).Flags32"}, attr: "UVERBS_ATTR_READ_COUNTERS_FLAGS", binds: []string{"id", "UVERBS_ATTR_READ_COUNTERS_FLAGS", "allowed", "IB_UVERBS_READ_COUNTERS_PREFER_CACHED"}},
 		{calls: []string{"(*kernel.Bundle).Len"}, attr: "UVERBS_ATTR_READ_COUNTERS_BUFF", binds: []string{"id", "UVERBS_ATTR_READ_COUNTERS_BUFF"}},
 		{calls: []string{"(*kernel.Bundle).Alloc"}, binds: []string{"n", "size & ~7"}, defs: []string{"size", "b.len(UVERBS_ATTR_READ_COUNTERS_BUFF)"}},
@@ -4886,7 +4952,7 @@ var functions = map[string]*function{
 				{calls: []string{"methods.lookupCompFile"}, binds: []string{"fd", "cmd.comp_channel"}},
 			}},
 		}},
-		{calls: []string{"methods.newCQ"}},
+		{calls: []string{"methods.newCQ"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.createFlow": {enter: "", body: []node{
@@ -4895,18 +4961,18 @@ var functions = map[string]*function{
 		{rules: []string{"cmd-flow/qp-type"}, cond: "qp.type_ != IB_QPT_UD && qp.type_ != IB_QPT_RAW_PACKET", defs: []string{"qp", "uobj_get_obj_read(b, UVERBS_OBJECT_QP, cmd.qp_handle)"}},
 		{rules: []string{"cmd-flow/no-memory"}, cond: "trace.fail(ALLOC, \"ib_flow_attr\")"},
 		{calls: []string{"methods.flowResourcesAlloc"}},
-		{calls: []string{"methods.newFlow"}},
+		{calls: []string{"methods.newFlow"}, binds: []string{"from", "cmd.flow_attr"}},
 	}},
 	"methods.createQP": {enter: "create_qp", body: []node{
 		{calls: []string{"methods.checkQPType"}, binds: []string{"qp_type", "cmd.qp_type"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_QP"}},
-		{calls: []string{"methods.newQP"}},
+		{calls: []string{"methods.newQP"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"(*methods.qpUses).put"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.createXSRQ": {enter: "__uverbs_create_xsrq", body: []node{
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_SRQ"}},
-		{calls: []string{"methods.newSRQ"}},
+		{calls: []string{"methods.newSRQ"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.uobjPutRead"}},
 		{calls: []string{"methods.uobjPutRead"}},
 		{calls: []string{"methods.uobjPutRead"}},
@@ -4984,7 +5050,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"methods.flowResourcesAlloc": {enter: "flow_resources_alloc", body: []node{
-		{rules: []string{"cmd-flow/resources-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\")", defs: []string{"t", "b.trace()"}},
+		{rules: []string{"cmd-flow/resources-no-memory"}, cond: "t.fail(ALLOC, \"ib_uflow_resources\") || t.fail(ALLOC, \"counters\") || t.fail(ALLOC, \"collection\")", defs: []string{"t", "b.trace()"}},
 	}},
 	"methods.flowSpec": {enter: "kern_spec_to_ib_spec", body: []node{
 		{rules: []string{"cmd-flow/spec-reserved"}, cond: "hdr.reserved != 0"},
@@ -5002,18 +5068,18 @@ var functions = map[string]*function{
 		{calls: []string{"core.DestroyCQUser"}},
 	}},
 	"methods.freeCounters": {enter: "uverbs_free_counters", body: []node{
-		{rules: []string{"counters/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"counters/busy"}, cond: "usecnt.read(\"ib_counters\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).destroyCounters", "(*sim_test/stub.Driver).destroyCounters"}, via: "field core.DeviceOps.DestroyCounters"},
 	}},
 	"methods.freeDM": {enter: "uverbs_free_dm", body: []node{
-		{rules: []string{"dm/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"dm/busy"}, cond: "usecnt.read(\"ib_dm\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).deallocDM", "(*sim_test/stub.Driver).deallocDM"}, via: "field core.DeviceOps.DeallocDM"},
 	}},
 	"methods.freeFlow": {enter: "uverbs_free_flow", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).destroyFlow", "(*sim_test/stub.Driver).destroyFlow"}, via: "field core.DeviceOps.DestroyFlow"},
 	}},
 	"methods.freeFlowAction": {enter: "uverbs_free_flow_action", body: []node{
-		{rules: []string{"flow-action/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"flow-action/busy"}, cond: "usecnt.read(\"ib_flow_action\") != 0"},
 		{calls: []string{"drivers/mlx5.destroyFlowAction"}, via: "field core.DeviceOps.DestroyFlowAction"},
 	}},
 	"methods.freeMR": {enter: "uverbs_free_mr", body: []node{
@@ -5023,7 +5089,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.deallocMW"}},
 	}},
 	"methods.freePD": {enter: "uverbs_free_pd", body: []node{
-		{rules: []string{"pd/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"pd/busy"}, cond: "usecnt.read(\"ib_pd\") != 0"},
 		{calls: []string{"core.DeallocPDUser"}},
 	}},
 	"methods.freeQP": {enter: "uverbs_free_qp", body: []node{
@@ -5042,7 +5108,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.DestroyQPUser"}},
 	}},
 	"methods.freeRWQIndTbl": {enter: "uverbs_free_rwq_ind_tbl", body: []node{
-		{rules: []string{"rwq-ind-tbl/busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"rwq-ind-tbl/busy"}, cond: "usecnt.read(\"ib_rwq_ind_table\") != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).destroyRWQIndTable", "(*sim_test/stub.Driver).destroyRWQIndTable"}, via: "field core.DeviceOps.DestroyRWQIndTable"},
 	}},
 	"methods.freeSRQ": {enter: "uverbs_free_srq", body: []node{
@@ -5153,8 +5219,8 @@ var functions = map[string]*function{
 	"methods.modifyQP": {enter: "modify_qp", body: []node{
 		{rules: []string{"cmd-qp/modify-no-memory"}, cond: "t.fail(ALLOC, \"ib_qp_attr\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "base.qp_handle"}},
-		{calls: []string{"methods.checkModifyQP"}},
-		{calls: []string{"methods.modifyQPAttr"}},
+		{calls: []string{"methods.checkModifyQP"}, binds: []string{"cmd", "cmd.base"}},
+		{calls: []string{"methods.modifyQPAttr"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"core.ModifyQPWithUdata"}, binds: []string{"mask", "mask"}, defs: []string{"mask", "modify_qp_mask(b, qp.type_, base.attr_mask)", "qp", "uobj_get_obj_read(b, UVERBS_OBJECT_QP, base.qp_handle)"}},
 	}},
 	"methods.modifyQPAttr": {enter: "", body: []node{
@@ -5178,7 +5244,7 @@ var functions = map[string]*function{
 			{arms: []arm{
 				{cond: "len(specs) < hdr.size", ends: true, body: []node{}},
 			}},
-			{calls: []string{"methods.flowSpec"}},
+			{calls: []string{"methods.flowSpec"}, binds: []string{"hdr", "hdr"}},
 		}},
 		{rules: []string{"cmd-flow/leftover"}, cond: "len(specs) != 0 || len(attr.specs) != from.num_of_specs", defs: []string{"attr.specs", "append(attr.specs, s)", "attr", "of(from.type_, from.priority, from.flags, from.port)", "s", "flow_spec(b, hdr, specs, resources)"}},
 		{calls: []string{"(*drivers/mlx5.Device).createFlow"}, via: "field core.DeviceOps.CreateFlow"},
@@ -5196,7 +5262,7 @@ var functions = map[string]*function{
 				{rules: []string{"cmd-qp/xrcd"}, cond: "uobj_get_obj_read(b, UVERBS_OBJECT_XRCD, cmd.pd_handle) fails"},
 			}},
 			{cond: "!(cmd.qp_type == IB_QPT_XRC_TGT)", ends: false, body: []node{
-				{calls: []string{"methods.lookupQPUses"}},
+				{calls: []string{"methods.lookupQPUses"}, binds: []string{"cmd", "cmd"}},
 			}},
 		}},
 		{rules: []string{"cmd-qp/create-flags"}, cond: "attr.create_flags & ~QP_CREATE_FLAGS != 0", defs: []string{"attr.create_flags", "cmd.create_flags"}},
@@ -5287,7 +5353,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.qpCaps"}},
 		{calls: []string{"(*kernel.Bundle).Uint64"}, attr: "UVERBS_ATTR_CREATE_QP_USER_HANDLE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_USER_HANDLE"}},
 		{calls: []string{"(*kernel.Bundle).Const"}, attr: "UVERBS_ATTR_CREATE_QP_TYPE", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_TYPE", "max", "MAX_UINT32"}},
-		{calls: []string{"methods.qpPartsOf"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
+		{calls: []string{"methods.qpPartsOf"}, binds: []string{"qp_type", "qp_type", "qp_cap", "qp_cap"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)", "qp_cap", "qp_caps(b)"}},
 		{calls: []string{"methods.qpFlags"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
 		{calls: []string{"methods.qpSRQ"}, binds: []string{"qp_type", "qp_type"}, defs: []string{"qp_type", "b.const_(UVERBS_ATTR_CREATE_QP_TYPE, MAX_UINT32)"}},
 		{calls: []string{"(*kernel.Bundle).AsyncEvent"}, attr: "UVERBS_ATTR_CREATE_QP_EVENT_FD", binds: []string{"id", "UVERBS_ATTR_CREATE_QP_EVENT_FD"}},
@@ -5316,7 +5382,7 @@ var functions = map[string]*function{
 				{rules: []string{"qp/raw-packet-cap"}, cond: "!task.capable(CAP_NET_RAW)"},
 			}},
 			{cond: "qp_type == IB_UVERBS_QPT_RC || qp_type == IB_UVERBS_QPT_UC || qp_type == IB_UVERBS_QPT_UD || qp_type == IB_UVERBS_QPT_XRC_INI || qp_type == IB_UVERBS_QPT_DRIVER", ends: true, body: []node{
-				{calls: []string{"methods.ownParts"}, binds: []string{"qp_type", "qp_type"}},
+				{calls: []string{"methods.ownParts"}, binds: []string{"qp_type", "qp_type", "qp_cap", "qp_cap"}},
 			}},
 		}},
 		{rules: []string{"qp/type"}, cond: ""},
@@ -5519,20 +5585,20 @@ var functions = map[string]*function{
 		{calls: []string{"uobject.LookupPut"}, binds: []string{"mode", "LOOKUP_WRITE"}},
 	}},
 	"methods.uverbsAllocMW": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_MW"}},
-		{calls: []string{"methods.allocMW"}},
+		{calls: []string{"methods.allocMW"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsAllocPD": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_PD"}},
 		{rules: []string{"cmd-pd/no-memory"}, cond: "trace.fail(ALLOC, \"ib_pd\")"},
 		{calls: []string{"(*drivers/mlx5.Device).allocPD", "drivers/rxe.allocPD"}, via: "field core.DeviceOps.AllocPD"},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsAttachMcast": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{arms: []arm{
 			{cond: "contains(u.mcast_list, entry)", ends: true, body: []node{}},
@@ -5541,42 +5607,42 @@ var functions = map[string]*function{
 		{calls: []string{"core.AttachMcast"}, binds: []string{"lid", "entry.lid"}, defs: []string{"entry", "of(cmd.gid, cmd.mlid)"}},
 	}},
 	"methods.uverbsCloseXRCD": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_XRCD", "handle", "cmd.xrcd_handle"}},
 	}},
 	"methods.uverbsCreateAH": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_AH"}},
-		{calls: []string{"methods.createAH"}},
+		{calls: []string{"methods.createAH"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsCreateCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{calls: []string{"methods.createCQ"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.createCQ"}, binds: []string{"cmd.user_handle", "cmd.user_handle", "cmd.cqe", "cmd.cqe", "cmd.comp_vector", "cmd.comp_vector", "cmd.comp_channel", "cmd.comp_channel", "cmd.comp_mask", "0", "cmd.flags", "0", "cmd.reserved", "0"}},
 	}},
 	"methods.uverbsCreateCompChannel": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_COMP_CHANNEL"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsCreateQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{calls: []string{"methods.createQP"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.createQP"}, binds: []string{"cmd.user_handle", "cmd.user_handle", "cmd.pd_handle", "cmd.pd_handle", "cmd.send_cq_handle", "cmd.send_cq_handle", "cmd.recv_cq_handle", "cmd.recv_cq_handle", "cmd.srq_handle", "cmd.srq_handle", "cmd.max_send_wr", "cmd.max_send_wr", "cmd.max_recv_wr", "cmd.max_recv_wr", "cmd.max_send_sge", "cmd.max_send_sge", "cmd.max_recv_sge", "cmd.max_recv_sge", "cmd.max_inline_data", "cmd.max_inline_data", "cmd.sq_sig_all", "cmd.sq_sig_all", "cmd.qp_type", "cmd.qp_type", "cmd.is_srq", "cmd.is_srq", "cmd.reserved", "0", "cmd.comp_mask", "0", "cmd.create_flags", "0", "cmd.rwq_ind_tbl_handle", "0", "cmd.source_qpn", "0"}},
 	}},
 	"methods.uverbsCreateSRQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{calls: []string{"methods.createXSRQ"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.createXSRQ"}, binds: []string{"cmd.response", "0", "cmd.user_handle", "cmd.user_handle", "cmd.srq_type", "IB_UVERBS_SRQT_BASIC", "cmd.pd_handle", "cmd.pd_handle", "cmd.max_wr", "cmd.max_wr", "cmd.max_sge", "cmd.max_sge", "cmd.srq_limit", "cmd.srq_limit", "cmd.max_num_tags", "0", "cmd.xrcd_handle", "0", "cmd.cq_handle", "0"}},
 	}},
 	"methods.uverbsCreateXSRQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{calls: []string{"methods.createXSRQ"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.createXSRQ"}, binds: []string{"cmd", "cmd"}},
 	}},
 	"methods.uverbsDeallocMW": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_MW", "handle", "cmd.mw_handle"}},
 	}},
 	"methods.uverbsDeallocPD": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_PD", "handle", "cmd.pd_handle"}},
 	}},
 	"methods.uverbsDeallocXRCD": {enter: "ib_uverbs_dealloc_xrcd", body: []node{
@@ -5586,46 +5652,46 @@ var functions = map[string]*function{
 		{calls: []string{"core.DeallocXRCDUser"}},
 	}},
 	"methods.uverbsDeregMR": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_MR", "handle", "cmd.mr_handle"}},
 	}},
 	"methods.uverbsDestroyAH": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_AH", "handle", "cmd.ah_handle"}},
 	}},
 	"methods.uverbsDestroyCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetDestroy"}, binds: []string{"object", "UVERBS_OBJECT_CQ", "handle", "cmd.cq_handle"}},
 		{calls: []string{"methods.uobjPutDestroy"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsDestroyQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetDestroy"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{calls: []string{"methods.uobjPutDestroy"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsDestroySRQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetDestroy"}, binds: []string{"object", "UVERBS_OBJECT_SRQ", "handle", "cmd.srq_handle"}},
 		{calls: []string{"methods.uobjPutDestroy"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsDetachMcast": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{rules: []string{"cmd-mcast/not-attached"}, cond: "i < 0", defs: []string{"i", "index(u.mcast_list, of(cmd.gid, cmd.mlid))", "u", "object.ext"}},
 		{calls: []string{"core.DetachMcast"}, binds: []string{"lid", "cmd.mlid"}},
 	}},
 	"methods.uverbsExCreateCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-cq/ex-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{rules: []string{"cmd-cq/ex-reserved"}, cond: "cmd.reserved != 0"},
-		{calls: []string{"methods.createCQ"}},
+		{calls: []string{"methods.createCQ"}, binds: []string{"cmd", "cmd"}},
 	}},
 	"methods.uverbsExCreateFlow": {enter: "", body: []node{
-		{calls: []string{"methods.requestStart"}},
-		{calls: []string{"methods.checkFlowAttr"}},
+		{calls: []string{"methods.requestStart"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.checkFlowAttr"}, binds: []string{"cmd", "cmd"}},
 		{arms: []arm{
 			{cond: "flow_attr.num_of_specs != 0", ends: false, body: []node{
 				{rules: []string{"cmd-flow/specs-no-memory"}, cond: "trace.fail(ALLOC, \"ib_uverbs_flow_attr\")"},
@@ -5634,17 +5700,17 @@ var functions = map[string]*function{
 		}},
 		{calls: []string{"(*methods.reqIter).finish"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_FLOW"}},
-		{calls: []string{"methods.createFlow"}},
+		{calls: []string{"methods.createFlow"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsExCreateQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-qp/ex-comp-mask"}, cond: "cmd.comp_mask & ~IB_UVERBS_CREATE_QP_SUP_COMP_MASK != 0"},
 		{rules: []string{"cmd-qp/ex-reserved"}, cond: "cmd.reserved != 0"},
-		{calls: []string{"methods.createQP"}},
+		{calls: []string{"methods.createQP"}, binds: []string{"cmd", "cmd"}},
 	}},
 	"methods.uverbsExCreateRWQIndTable": {enter: "", body: []node{
-		{calls: []string{"methods.requestStart"}},
+		{calls: []string{"methods.requestStart"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-rwq/comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{rules: []string{"cmd-rwq/log-size"}, cond: "cmd.log_ind_tbl_size > IB_USER_VERBS_MAX_LOG_IND_TBL_SIZE"},
 		{rules: []string{"cmd-rwq/handles-no-memory"}, cond: "t.fail(ALLOC, \"wqs_handles\")", defs: []string{"t", "b.trace()"}},
@@ -5663,31 +5729,31 @@ var functions = map[string]*function{
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsExCreateWQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-wq/create-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_WQ"}},
-		{calls: []string{"methods.newWQ"}},
+		{calls: []string{"methods.newWQ"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsExDestroyFlow": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-flow/destroy-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_FLOW", "handle", "cmd.flow_handle"}},
 	}},
 	"methods.uverbsExDestroyRWQIndTable": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-rwq/destroy-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{calls: []string{"methods.uobjPerformDestroy"}, binds: []string{"object", "UVERBS_OBJECT_RWQ_IND_TBL", "handle", "cmd.ind_tbl_handle"}},
 	}},
 	"methods.uverbsExDestroyWQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-wq/destroy-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{calls: []string{"methods.uobjGetDestroy"}, binds: []string{"object", "UVERBS_OBJECT_WQ", "handle", "cmd.wq_handle"}},
 		{calls: []string{"methods.uobjPutDestroy"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsExModifyCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-cq/modify-empty"}, cond: "cmd.attr_mask == 0 || cmd.reserved != 0"},
 		{rules: []string{"cmd-cq/modify-mask"}, cond: "cmd.attr_mask > IB_CQ_MODERATE"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_CQ", "handle", "cmd.cq_handle"}},
@@ -5695,13 +5761,13 @@ var functions = map[string]*function{
 		{calls: []string{"methods.uobjPutRead"}},
 	}},
 	"methods.uverbsExModifyQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-qp/ex-modify-mask"}, cond: "base.attr_mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT) != 0"},
-		{calls: []string{"methods.modifyQP"}},
+		{calls: []string{"methods.modifyQP"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsExModifyWQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-wq/modify-nothing"}, cond: "cmd.attr_mask == 0"},
 		{rules: []string{"cmd-wq/modify-mask"}, cond: "cmd.attr_mask > WQ_ATTRS"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_WQ", "handle", "cmd.wq_handle"}},
@@ -5712,41 +5778,41 @@ var functions = map[string]*function{
 	}},
 	"methods.uverbsExQueryDevice": {enter: "", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-device/ex-comp-mask"}, cond: "cmd.comp_mask != 0"},
 		{rules: []string{"cmd-device/ex-reserved"}, cond: "cmd.reserved != 0"},
 		{calls: []string{"(*drivers/mlx5.Device).queryDevice", "drivers/rxe.queryDevice"}, via: "field core.DeviceOps.QueryDevice"},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsGetContext": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.allocUcontext"}},
 		{calls: []string{"methods.getContextAsync"}},
 	}},
 	"methods.uverbsModifyQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd.base"}},
 		{rules: []string{"cmd-qp/modify-mask"}, cond: "base.attr_mask & ~IB_QP_ATTR_STANDARD_BITS != 0"},
-		{calls: []string{"methods.modifyQP"}},
+		{calls: []string{"methods.modifyQP"}, binds: []string{"cmd", "cmd"}},
 	}},
 	"methods.uverbsModifySRQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_SRQ", "handle", "cmd.srq_handle"}},
 		{calls: []string{"(*drivers/mlx5.Device).modifySRQ", "drivers/rxe.modifySRQ"}, via: "field core.DeviceOps.ModifySRQ", binds: []string{"mask", "cmd.attr_mask"}},
 		{calls: []string{"methods.uobjPutRead"}},
 	}},
 	"methods.uverbsOpenQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_QP"}},
-		{calls: []string{"methods.openQP"}},
+		{calls: []string{"methods.openQP"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsOpenXRCD": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{calls: []string{"methods.openXRCD"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{calls: []string{"methods.openXRCD"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsPollCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_CQ", "handle", "cmd.cq_handle"}},
 		{loop: []node{
 			{calls: []string{"drivers/mlx5.pollCQ"}, via: "field core.DeviceOps.PollCQ"},
@@ -5763,7 +5829,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"methods.uverbsPostRecv": {enter: "", body: []node{
-		{calls: []string{"methods.requestStart"}},
+		{calls: []string{"methods.requestStart"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.unmarshallRecv"}, binds: []string{"wr_count", "cmd.wr_count", "wqe_size", "cmd.wqe_size", "sge_count", "cmd.sge_count"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{calls: []string{"drivers/mlx5.postRecv", "drivers/rxe.postRecv"}, via: "field core.DeviceOps.PostRecv"},
@@ -5771,7 +5837,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsPostSRQRecv": {enter: "", body: []node{
-		{calls: []string{"methods.requestStart"}},
+		{calls: []string{"methods.requestStart"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.unmarshallRecv"}, binds: []string{"wr_count", "cmd.wr_count", "wqe_size", "cmd.wqe_size", "sge_count", "cmd.sge_count"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_SRQ", "handle", "cmd.srq_handle"}},
 		{calls: []string{"drivers/mlx5.postSRQRecv", "drivers/rxe.postSRQRecv"}, via: "field core.DeviceOps.PostSRQRecv"},
@@ -5779,7 +5845,7 @@ var functions = map[string]*function{
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsPostSend": {enter: "", body: []node{
-		{calls: []string{"methods.requestStart"}},
+		{calls: []string{"methods.requestStart"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "cmd.wqe_size * cmd.wr_count"}},
 		{calls: []string{"(*methods.reqIter).nextPtr"}, binds: []string{"n", "cmd.sge_count * SGE_SIZE"}},
 		{calls: []string{"(*methods.reqIter).finish"}},
@@ -5792,50 +5858,50 @@ var functions = map[string]*function{
 	}},
 	"methods.uverbsQueryDevice": {enter: "", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsQueryPort": {enter: "", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"core.QueryPort"}, binds: []string{"port", "uint32(cmd.port_num)"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsQueryQP": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
-		{rules: []string{"cmd-qp/query-no-memory"}, cond: "trace.fail(ALLOC, \"ib_qp_attr\")"},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
+		{rules: []string{"cmd-qp/query-no-memory"}, cond: "trace.fail(ALLOC, \"ib_qp_attr\") || trace.fail(ALLOC, \"ib_qp_init_attr\")"},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_QP", "handle", "cmd.qp_handle"}},
 		{calls: []string{"core.QueryQP"}, binds: []string{"mask", "cmd.attr_mask"}},
 		{calls: []string{"methods.uobjPutRead"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsQuerySRQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_SRQ", "handle", "cmd.srq_handle"}},
 		{calls: []string{"core.QuerySRQ"}},
 		{calls: []string{"methods.uobjPutRead"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsRegMR": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-mr/alignment"}, cond: "!same_page_offset(cmd.start, cmd.hca_va)"},
 		{calls: []string{"methods.uobjAlloc"}, binds: []string{"object", "UVERBS_OBJECT_MR"}},
-		{calls: []string{"methods.regMR"}},
+		{calls: []string{"methods.regMR"}, binds: []string{"cmd", "cmd"}},
 		{calls: []string{"methods.response"}},
 	}},
 	"methods.uverbsReqNotifyCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_CQ", "handle", "cmd.cq_handle"}},
 		{calls: []string{"drivers/mlx5.reqNotifyCQ"}, via: "field core.DeviceOps.ReqNotifyCQ"},
 		{calls: []string{"methods.uobjPutRead"}},
 	}},
 	"methods.uverbsReregMR": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{rules: []string{"cmd-mr/rereg-nothing"}, cond: "cmd.flags == 0"},
 		{rules: []string{"cmd-mr/rereg-flags"}, cond: "cmd.flags & ~IB_MR_REREG_SUPPORTED != 0"},
 		{rules: []string{"cmd-mr/rereg-alignment"}, cond: "cmd.flags & IB_MR_REREG_TRANS != 0 && !same_page_offset(cmd.start, cmd.hca_va)"},
 		{calls: []string{"methods.uobjGetWrite"}, binds: []string{"object", "UVERBS_OBJECT_MR", "handle", "cmd.mr_handle"}},
-		{calls: []string{"methods.reregMR"}},
+		{calls: []string{"methods.reregMR"}, binds: []string{"cmd", "cmd"}},
 		{arms: []arm{
 			{cond: "!replaced", ends: false, body: []node{
 				{calls: []string{"methods.uobjPutWrite"}},
@@ -5843,7 +5909,7 @@ var functions = map[string]*function{
 		}, defs: []string{"replaced", "rereg_mr(b, o, cmd)", "o", "uobj_get_write(b, UVERBS_OBJECT_MR, cmd.mr_handle)"}},
 	}},
 	"methods.uverbsResizeCQ": {enter: "", body: []node{
-		{calls: []string{"methods.request"}},
+		{calls: []string{"methods.request"}, binds: []string{"req", "cmd"}},
 		{calls: []string{"methods.uobjGetObjRead"}, binds: []string{"object", "UVERBS_OBJECT_CQ", "handle", "cmd.cq_handle"}},
 		{calls: []string{"(*drivers/mlx5.Device).resizeCQ", "drivers/rxe.resizeCQ"}, via: "field core.DeviceOps.ResizeCQ", binds: []string{"cqe", "int32(cmd.cqe)"}},
 		{calls: []string{"methods.response"}},
@@ -6186,7 +6252,7 @@ var constants = map[string]uint64{
 	"CAP_SYS_RAW_IO":                        17,
 	"CAP_SYS_RESOURCE":                      24,
 	"CHANGEABLE":                            1048591,
-	"CHARGE":                                5,
+	"CHARGE":                                6,
 	"CLASS_FD":                              2,
 	"CLASS_IDR":                             1,
 	"CLASS_NONE":                            0,
@@ -6290,8 +6356,8 @@ var constants = map[string]uint64{
 	"EXT_STRIDES_LOG":                       3,
 	"EX_CMD_HDR_SIZE":                       16,
 	"EX_CMD_WORD":                           8,
-	"FD":                                    2,
-	"FILE":                                  3,
+	"FD":                                    3,
+	"FILE":                                  4,
 	"FIOASYNC":                              21586,
 	"FIOCLEX":                               21585,
 	"FIONBIO":                               21537,
@@ -6327,6 +6393,7 @@ var constants = map[string]uint64{
 	"GID_ENTRY_SIZE":                        32,
 	"GID_TYPE_ROCE":                         1,
 	"GID_TYPE_ROC_EV2":                      2,
+	"HANDLE":                                11,
 	"HASH_I_PV4":                            3,
 	"HASH_I_PV6":                            12,
 	"HASH_TCP":                              48,
@@ -6507,7 +6574,7 @@ var constants = map[string]uint64{
 	"IB_WQ_CUR_STATE":                              2,
 	"IB_WQ_FLAGS":                                  4,
 	"IB_WQ_STATE":                                  1,
-	"ID":                                           4,
+	"ID":                                           5,
 	"IDR_ANY_OBJECT":                               65535,
 	"IFINDEX":                                      2,
 	"IMR_KSM_ENTRIES":                              131072,
@@ -6965,6 +7032,7 @@ var constants = map[string]uint64{
 	"NOTIFY_NEXT_COMP":                                              2,
 	"NOTIFY_SOLICITED":                                              1,
 	"NO_LIMIT":                                                      2147483647,
+	"NR_CP_US":                                                      16,
 	"NSEC_PER_MSEC":                                                 1000000,
 	"NUM_ANCHOR_RULES":                                              2,
 	"NUM_ASYNC_EQE":                                                 4096,
@@ -7006,7 +7074,8 @@ var constants = map[string]uint64{
 	"PF_ENABLE":                                                     8,
 	"PF_SNAPSHOT":                                                   4,
 	"PGD_SHIFT":                                                     39,
-	"PIN":                                                           6,
+	"PIN":                                                           7,
+	"PIN_PART":                                                      8,
 	"PKEY":                                                          18,
 	"PMD_SHIFT":                                                     21,
 	"POLL_CQ_RESP_SIZE":                                             8,
@@ -7057,6 +7126,7 @@ var constants = map[string]uint64{
 	"RDMA_DRIVER_RXE":                                               14,
 	"RDMA_DRIVER_UNKNOWN":                                           0,
 	"RDMA_VERBS_IOCTL":                                              3222805249,
+	"READS":                                                         1,
 	"RECV_WQESGE":                                                   40,
 	"RECV_WQE_SIZE":                                                 40,
 	"RECV_WR_SIZE":                                                  16,
@@ -7129,6 +7199,8 @@ var constants = map[string]uint64{
 	"SIZEOF_UVERBS_ATTR":                                            16,
 	"SIZE_MASK":                                                     511,
 	"SNIFFER_ENTRIES":                                               1,
+	"SPARE_BUNDLE":                                                  0,
+	"SPARE_WRITE_BUNDLE":                                            1,
 	"SQ_DRAINING":                                                   7,
 	"SRQT_BASIC":                                                    0,
 	"SRQT_TM":                                                       2,
@@ -7348,5 +7420,6 @@ var constants = map[string]uint64{
 	"WQ_ATTRS":                                                      7,
 	"WQ_PGOFF_SCALE":                                                64,
 	"WQ_RESP_SIZE":                                                  8,
+	"WRITES":                                                        4,
 	"WR_ID_SIZE":                                                    8,
 }

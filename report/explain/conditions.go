@@ -33,6 +33,7 @@ func conditionOf(it *item, rule string) string {
 // those that the rule and what it is on say all of.
 var wholeConditions = map[string]string{
 	"cmd-xrcd/bad-fd":                      "!fd_file(fdget(cmd.fd))",
+	"context/device-gone":                  "!srcu_dereference(ufile->device->ib_dev, &ufile->device->disassociate_srcu)",
 	"context/none":                         "!smp_load_acquire(&ufile->ucontext)",
 	"eventfd/bad":                          "IS_ERR(eventfd_ctx_fdget(redirect_fd))",
 	"dmabuf/bad":                           "IS_ERR(dma_buf_get(fd))",
@@ -181,7 +182,7 @@ var kernelForms = []struct {
 	{regexp.MustCompile(`\b(?:s\.)?has\((IB_QP_\w+)\)`), "(attr_mask & $1)"},
 	{regexp.MustCompile(`pgoff\.page_size == 0`), "!mlx5_umem_find_best_quantized_pgoff(umem)"},
 	{regexp.MustCompile(`\bc\.(max_(?:send|recv|inline)\w+)`), "cap->$1"},
-	{regexp.MustCompile(`usecnt\.load\(\)`), "atomic_read(&usecnt)"},
+	{regexp.MustCompile(`usecnt\.(?:load\(\)|read\("\w+"\))`), "atomic_read(&usecnt)"},
 	{regexp.MustCompile(`filp\.nonblock\(\)`), "filp.f_flags & O_NONBLOCK"},
 	{regexp.MustCompile(`!f\.writable\(\)`), "!(filp.f_mode & FMODE_WRITE)"},
 	{regexp.MustCompile(`\bf\.has_ucontext\(\)`), "ufile.ucontext"},

@@ -29,6 +29,7 @@ func TestShownAsC(t *testing.T) {
 		{"attr.max_wr > device_attr.max_srqwr", "attr->max_wr > device_attr.max_srq_wr"},
 		{"c.max_send_sge > device_attr.max_send_sge", "cap->max_send_sge > device_attr.max_send_sge"},
 		{"usecnt.load() != 0", "atomic_read(&usecnt) != 0"},
+		{`usecnt.read("ib_pd") != 0`, "atomic_read(&usecnt) != 0"},
 	}
 	for _, tt := range tests {
 		require.Equal(t, tt.want, shown("drivers/rxe.x", tt.cond))

@@ -79,6 +79,19 @@ func TestEvalOfParameters(t *testing.T) {
 	require.Equal(t, unknown, callee.eval("cmd.cqe").kind, "the caller's names are not the callee's")
 }
 
+// TestEvalOfStructs: a struct that is handed on has the members that were set when it was made.
+func TestEvalOfStructs(t *testing.T) {
+	handler := known(map[string]value{"cmd.cqe": num(5)})
+	made := known(nil)
+	made.binds, made.caller = []string{"req.cqe", "cmd.cqe", "req.comp_mask", "0"}, handler
+	handed := known(map[string]value{"in.flags": num(3)})
+	handed.binds, handed.caller = []string{"in", "req"}, made
+	require.Equal(t, "5", handed.eval("in.cqe").n.String())
+	require.False(t, handed.eval("in.comp_mask != 0").truth)
+	require.Equal(t, "3", handed.eval("in.flags").n.String(), "what nobody has bound is looked up")
+	require.Equal(t, unknown, handed.eval("out.cqe").kind)
+}
+
 func TestParts(t *testing.T) {
 	require.Equal(t, []string{"a != 1 && b != 2", "c", "d == 3"}, parts("a != 1 && b != 2 || c || d == 3"))
 	require.Equal(t, []string{"x(y) fails"}, parts("x(y) fails"))

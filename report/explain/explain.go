@@ -192,7 +192,7 @@ func checkOf(r *request, refused *rule.Rule, it *item) Check {
 		return c
 	}
 	c.Condition = conditionOf(it, refused.ID)
-	c.Memory = strings.Contains(it.check.cond, ".fail(")
+	c.Memory = strings.Contains(it.check.cond, ".fail(") || strings.HasSuffix(refused.ID, "no-memory")
 	c.user = it.user
 	c.Attribute = it.attr
 	if it.user >= 0 {

@@ -49,6 +49,7 @@ type request struct {
 
 	// members are those of the request's structs: the core's and the driver's.
 	core, driver []Value
+	filled       map[string]bool // the members that a command's request ends before: the kernel takes them for 0
 	blamed       map[string]bool // the attributes that the deciding condition speaks of
 	commanded    bool            // it is a write() command, in whichever way it came
 	word         uint32          // the command
@@ -95,8 +96,34 @@ func newRequest(c *Call) *request {
 	}
 	if r.commanded {
 		r.command = spec.FindWrite(spec.Core(), uint8(r.word), r.word&spec.IB_USER_VERBS_CMD_FLAG_EXTENDED != 0)
+		r.filled = lacking(r.commandRequest())
 	}
 	return r
+}
+
+// commandRequest is the core's part of a command's request, nil if there is none.
+func (r *request) commandRequest() *decode.Value {
+	if r.write != nil {
+		return r.write.Request
+	}
+	for i := range r.ioctl.Attrs {
+		if a := &r.ioctl.Attrs[i]; a.Name.Text == "UVERBS_ATTR_CORE_IN" {
+			return a.In
+		}
+	}
+	return nil
+}
+
+// lacking are the members of a struct behind its end.
+func lacking(v *decode.Value) map[string]bool {
+	if v == nil || v.Kind != decode.Struct || v.Missing == 0 {
+		return nil
+	}
+	out := map[string]bool{}
+	for _, name := range spec.Members(v.Type) {
+		out[name] = v.Field(name) == nil
+	}
+	return out
 }
 
 // leaves are the numbers of a value, by the names of their members.
@@ -243,6 +270,9 @@ func (r *request) lookup(function string, user int, attr, name string) (value, *
 		if v, shown := among(list, member); shown != nil {
 			return v, shown
 		}
+	}
+	if base == "cmd" && r.filled[strings.TrimSuffix(member, "_")] {
+		return num(0), nil
 	}
 	return value{}, nil
 }

@@ -349,7 +349,7 @@ func (p *Printer) attributes(list []Attribute) {
 
 func cut(s string, n int) string {
 	if len(s) > n {
-		return s[:n] + "..."
+		return strings.ToValidUTF8(s[:n], "") + "..."
 	}
 	return s
 }

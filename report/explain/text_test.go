@@ -67,6 +67,13 @@ func ExampleText() {
 	// ?  the check lies in a branch of which it is not known whether it was taken (--json has the condition)
 }
 
+// TestCut: what is too long is cut between two letters.
+func TestCut(t *testing.T) {
+	require.Equal(t, "abc", cut("abc", 3))
+	require.Equal(t, "ab...", cut("abc", 2))
+	require.Equal(t, "é...", cut("ééé", 3))
+}
+
 func TestRanges(t *testing.T) {
 	require.Equal(t, "0-2, 5, 7-8", ranges([]int{5, 0, 2, 1, 8, 7}))
 	require.Equal(t, "3", ranges([]int{3}))

@@ -9,6 +9,7 @@ import (
 
 	"uverbsim/casefile"
 	"uverbsim/report/gen"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -100,7 +101,10 @@ func TestNoAnswers(t *testing.T) {
 func FuzzCases(f *testing.F) {
 	f.Add(uint64(1))
 	f.Add(^uint64(0))
-	f.Fuzz(func(t *testing.T, seed uint64) { write(t, seed, 5) })
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		watchdog.On(t)
+		write(t, seed, 5)
+	})
 }
 
 func ExampleCases() {

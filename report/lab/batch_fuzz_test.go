@@ -12,6 +12,7 @@ import (
 	"uverbsim/copyuser"
 	"uverbsim/kernel"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -136,6 +137,7 @@ func FuzzBatch(f *testing.F) {
 	f.Add([]byte{1, 1, 0, 1, 1, 0, 3, 0, 0, 1, 1, 0, 3, 0, 0, 3, 0, 0, 3, 1, 0})
 	f.Add([]byte("2%\xff")) // an output elsewhere
 	f.Fuzz(func(t *testing.T, data []byte) {
+		watchdog.On(t)
 		for _, goOn := range []bool{false, true} {
 			single, err := newProgram(data)
 			require.NoError(t, err)

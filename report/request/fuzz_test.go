@@ -10,6 +10,7 @@ import (
 
 	"uverbsim/copyuser"
 	"uverbsim/report/request"
+	"uverbsim/sim_test/watchdog"
 )
 
 // FuzzParse: a text is either refused, in one line that says why, or it has a
@@ -23,6 +24,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(string(text))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		watchdog.On(t)
 		r, err := request.Parse(text)
 		if err != nil {
 			require.Nil(t, r)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -97,6 +98,7 @@ func FuzzFind(f *testing.F) {
 	doc, err := Build(d, spec.Linux6_12)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, name string) {
+		watchdog.On(t)
 		if len(name) > 1000 {
 			return
 		}

@@ -172,8 +172,9 @@ func textWidth(s string) int { return int(charWidth * float64(utf8.RuneCountInSt
 
 // fit cuts text that is wider than that.
 func fit(s string, width int) string {
-	if most := int(float64(width) / charWidth); len(s) > most && most > 1 {
-		return s[:most-1] + "…"
+	letters := []rune(s)
+	if most := int(float64(width) / charWidth); len(letters) > most && most > 1 {
+		return string(letters[:most-1]) + "…"
 	}
 	return s
 }

@@ -269,6 +269,18 @@ func TestEmpty(t *testing.T) {
 	require.Contains(t, all, "program")
 }
 
+// TestCut: a text that is too wide is cut between two letters, whatever they are; one that is not
+// stays whole.
+func TestCut(t *testing.T) {
+	wide := strings.Repeat("é", 400)
+	all, title, _ := texts(t, sequence.New(wide, wide, sequence.Options{}))
+	require.Equal(t, wide, title)
+	require.Regexp(t, "^é{100,}…$", all[1])
+	fits := strings.Repeat("é", 120)
+	all, _, _ = texts(t, sequence.New("t", fits, sequence.Options{}))
+	require.Equal(t, fits, all[1])
+}
+
 type fullDisk struct{}
 
 var errFull = errors.New("no space")

@@ -18,6 +18,7 @@ import (
 	"uverbsim/interpose/watch"
 	"uverbsim/report/strace"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/spec"
 )
 
@@ -357,6 +358,7 @@ func TestWriterFails(t *testing.T) {
 func FuzzLine(f *testing.F) {
 	f.Add(uint32(1), []byte{0x38, 0, 3, 0, 0, 0, 2, 0}, true)
 	f.Fuzz(func(t *testing.T, driver uint32, argument []byte, write bool) {
+		watchdog.On(t)
 		for _, opts := range []strace.Options{{}, {Verbose: true, Raw: true}, {JSON: true, Raw: true}} {
 			c := ioctl(copyuser.NewBytes(argAt, argument))
 			if write {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"uverbsim/casefile"
 	"uverbsim/trace"
 )
 
@@ -13,7 +14,7 @@ type Effect struct {
 	Why string
 	of  func(o *Outcome, s *Step) bool
 	// Leaves are the books that may differ behind the call, by the beginnings of their
-	// names; Stays those that may differ when everything is closed.
+	// names, or behind * by what is in them; Stays those that may differ when everything is closed.
 	Leaves, Stays []string
 	Rest          bool // the rest of the case may be answered otherwise
 }
@@ -31,10 +32,10 @@ var Effects = []Effect{
 		Leaves: []string{"Files"}, Rest: true},
 	{Why: "an XRC domain stays in use by a queue pair that could not be opened (create_xrc_qp_user)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("create_xrc_qp_user") },
-		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}},
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}, Rest: true},
 	{Why: "an XRC domain without a file is in use once more when the driver does not give it up (ib_uverbs_dealloc_xrcd)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_dealloc_xrcd") },
-		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}},
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Charges"}, Rest: true},
 	{Why: "a shared queue pair that the driver does not give up is lost, and its XRC domain stays in use (__ib_destroy_shared_qp)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("__ib_destroy_shared_qp") },
 		Leaves: []string{"Files", "Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
@@ -46,18 +47,46 @@ var Effects = []Effect{
 			return isCopy(s) && !s.In("uverbs_request") && slices.ContainsFunc(destroyers, s.In)
 		},
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
-	{Why: "a queue pair that was changed, whose answer cannot be written (mlx5_ib_modify_qp)",
+	{Why: "a queue pair that was changed, whose answer cannot be written (mlx5_ib_modify_qp, ib_uverbs_ex_modify_qp)",
 		of: func(_ *Outcome, s *Step) bool {
-			return isCopy(s) && s.Where() == "mlx5_ib_modify_qp" && s.What == "copy_to_user"
+			return isCopy(s) && (s.Where() == "mlx5_ib_modify_qp" && s.What == "copy_to_user" || s.In("ib_uverbs_ex_modify_qp") && s.In("uverbs_response"))
+		},
+		Rest: true},
+	{Why: "a completion queue that has its new size, whose answer cannot be written (ib_uverbs_resize_cq)",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && s.In("ib_uverbs_resize_cq") && s.In("uverbs_response")
+		},
+		Leaves: []string{"Processes", "Hardware.pending_mmaps"}, Rest: true},
+	{Why: "work that was posted, whose answer cannot be written (ib_uverbs_post_send)",
+		of: func(_ *Outcome, s *Step) bool {
+			return isCopy(s) && s.In("ib_uverbs_post_send") && s.In("uverbs_response")
+		},
+		Leaves: []string{"*.Unread "}, Rest: true},
+	{Why: "rxe sends behind the call's back: the events come when they come",
+		of: func(o *Outcome, s *Step) bool {
+			return s.In("ib_uverbs_post_send") && (o.Rest == "" || strings.Contains(o.Rest, ".Unread "))
+		},
+		Leaves: []string{"*.Unread "}, Rest: true},
+	{Why: "a completion queue that was not armed, since nobody looks at what the driver answers (ib_uverbs_req_notify_cq)",
+		of:   func(_ *Outcome, s *Step) bool { return s.What == "req_notify_cq" },
+		Rest: true},
+	{Why: "counters of a flow that was not made keep the device's counter (mlx5_ib_counters_clear_description)",
+		of:     func(_ *Outcome, s *Step) bool { return s.In("_create_flow_rule") },
+		Leaves: []string{"Hardware.flow_counter"}, Rest: true},
+	{Why: "an answer over the header of the call itself, of which a part was written",
+		of: func(o *Outcome, s *Step) bool {
+			return isCopy(s) && s.In("uverbs_copy_to_struct_or_zero") && strings.Contains(o.Rest, "EINVAL instead of 0")
 		},
 		Rest: true},
 	{Why: "a queue pair that was changed as far as the memory for reads, and takes no packets any more (rxe_qp_from_attr)",
 		of:   func(_ *Outcome, s *Step) bool { return s.Where() == "rxe_qp_from_attr" },
 		Rest: true},
+	{Why: "a command by INVOKE_WRITE that is done, where the driver's answer cannot be flagged as written (ib_uverbs_run_method)",
+		of:     func(o *Outcome, s *Step) bool { return flagsDriver(s) && invokes(o) },
+		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
 	{Why: "a context that is set already, where the driver's answer cannot be flagged as written (ib_uverbs_run_method)",
-		of: func(_ *Outcome, s *Step) bool {
-			n := len(s.Stack)
-			return isCopy(s) && n > 1 && s.Where() == "uverbs_set_output" && s.Stack[n-2] == "ib_uverbs_run_method"
+		of: func(o *Outcome, s *Step) bool {
+			return flagsDriver(s) && Method(o.Case, o.Call.Step) == "UVERBS_METHOD_GET_CONTEXT"
 		},
 		Leaves: []string{"Hardware.", "Charges hca_handle=0 hca_object=0  -> hca_handle=1 hca_object=0"}, Rest: true},
 	{Why: "a region that was changed, whose answer cannot be written (ib_uverbs_rereg_mr)",
@@ -93,6 +122,22 @@ var destroyers = []string{
 	"ib_uverbs_handler_UVERBS_METHOD_SRQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_WQ_DESTROY",
 }
 
+// flagsDriver says whether a step flags the driver's answer, when the handler is
+// through.
+func flagsDriver(s *Step) bool {
+	n := len(s.Stack)
+	return isCopy(s) && n > 1 && s.Where() == "uverbs_set_output" && s.Stack[n-2] == "ib_uverbs_run_method"
+}
+
+// invokes says whether the call is a command in an ioctl.
+func invokes(o *Outcome) bool {
+	if o.Call.Step >= len(o.Case.Steps) {
+		return false
+	}
+	a, ok := o.Case.Steps[o.Call.Step].Do.(*casefile.Ioctl)
+	return ok && invoked(a) != ""
+}
+
 func isCopy(s *Step) bool { return s.Kind == trace.Copy || s.Kind == trace.Middle }
 
 // explain takes out what effects explain, and says which did.
@@ -102,21 +147,30 @@ func explain(o *Outcome) {
 		if !slices.ContainsFunc(o.Hits, func(s Step) bool { return e.of(o, &s) }) {
 			continue
 		}
-		books, close, rest := e.left(o.Books, e.Leaves), e.left(o.Close, e.Stays), o.Rest
-		if e.Rest {
-			rest = ""
+		books, close := e.left(o.Books, e.Leaves), e.left(o.Close, e.Stays)
+		k := Kept{len(books) < len(o.Books), e.Rest && o.Rest != "", len(close) < len(o.Close)}
+		if k == (Kept{}) {
+			continue
 		}
-		if len(books) < len(o.Books) || len(close) < len(o.Close) || rest != o.Rest {
-			o.Effects = append(o.Effects, e)
-			o.Books, o.Close, o.Rest = books, close, rest
+		o.Effects = append(o.Effects, e)
+		o.Books, o.Close = books, close
+		if k.Rest {
+			o.Rest = ""
 		}
+		o.Kept = Kept{o.Kept.Books || k.Books, o.Kept.Rest || k.Rest, o.Kept.Close || k.Close}
 	}
 }
 
 // left are the differences that begin with none of the names.
 func (*Effect) left(d []string, names []string) (out []string) {
 	for _, line := range d {
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(line, n) }) {
+		is := func(n string) bool {
+			if part, ok := strings.CutPrefix(n, "*"); ok {
+				return strings.Contains(line, part)
+			}
+			return strings.HasPrefix(line, n)
+		}
+		if !slices.ContainsFunc(names, is) {
 			out = append(out, line)
 		}
 	}

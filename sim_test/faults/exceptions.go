@@ -15,6 +15,7 @@ type Exception struct {
 	In     []string     // within all of these functions
 	Errno  []syscall.Errno
 	GoesOn bool // the call answers what it does without the fault
+	Pair   bool // it is met only behind another fault
 	Why    string
 }
 
@@ -58,7 +59,7 @@ var Exceptions = []Exception{
 		Why: "is_valid_mcast_lid asks all ports when it cannot learn the queue pair's"},
 	{Kinds: op, What: []string{"destroy_qp"}, In: []string{"__ib_destroy_shared_qp"}, GoesOn: true,
 		Why: "__ib_destroy_shared_qp answers 0 whatever ib_destroy_qp does"},
-	{Kinds: op, What: []string{"destroy_qp"}, In: []string{"create_xrc_qp_user"}, GoesOn: true,
+	{Kinds: op, What: []string{"destroy_qp"}, In: []string{"ib_create_qp_user"}, GoesOn: true, Pair: true,
 		Why: "ib_create_qp_user answers why the queue pair could not be opened"},
 	{In: []string{"destroy_qp_common"}, GoesOn: true,
 		Why: "destroy_qp_common returns nothing: it warns"},
@@ -72,8 +73,6 @@ var Exceptions = []Exception{
 		Why: "mlx5_del_flow_rules returns nothing: fs_core.c warns"},
 	{In: []string{"put_flow_table"}, GoesOn: true,
 		Why: "put_flow_table does not look at what mlx5_destroy_flow_table answers"},
-	{In: []string{"mlx5_rl_remove_rate_raw"}, GoesOn: true,
-		Why: "mlx5_rl_remove_rate_raw returns nothing"},
 	{Kinds: commands, What: []string{"DEALLOC_UAR"}, In: []string{"uar_mmap"}, GoesOn: true,
 		Why: "uar_mmap answers why the register could not be mapped"},
 	{Kinds: commands, What: []string{"DEALLOC_PD"}, In: []string{"mlx5_ib_alloc_pd"}, GoesOn: true,

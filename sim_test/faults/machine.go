@@ -77,6 +77,19 @@ func (m *machine) Event(object string, index int, typ string) error {
 	return m.err(machineThread, "event", func() error { return m.Machine.Event(object, index, typ) })
 }
 
+// heldAtMost is how long a driver holds who is to wait in it. A case goes on to release
+// them; but where the call that was to be held has failed, the case itself may be
+// who is held.
+const heldAtMost = 2 * time.Second
+
+// Hold implements player.Machine.
+func (m *machine) Hold(op string) error {
+	if m.tg.judge != nil {
+		time.AfterFunc(heldAtMost, func() { _ = m.Machine.Release() }) // the driver may hold nobody any more
+	}
+	return m.Machine.Hold(op)
+}
+
 // Shutdown implements player.Machine.
 func (m *machine) Shutdown() {
 	_ = m.err(machineThread, "exit", func() error { m.Machine.Shutdown(); return nil })

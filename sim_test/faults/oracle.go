@@ -2,6 +2,7 @@ package faults
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 
 	"uverbsim/trace"
@@ -20,6 +21,18 @@ func (e Expectation) Allows(o *Outcome) bool {
 		return true
 	}
 	return slices.Contains(e.Errno, o.Answer.Errno)
+}
+
+// text names the answers that are allowed.
+func (e Expectation) text(c *Call) string {
+	var names []string
+	for _, errno := range e.Errno {
+		names = append(names, errnoName(errno))
+	}
+	if e.GoesOn {
+		names = append(names, c.Answer.String())
+	}
+	return strings.Join(names, " or ")
 }
 
 // ByKind is what a call answers in which a step of a kind fails, where no exception

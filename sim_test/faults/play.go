@@ -35,6 +35,7 @@ type Run struct {
 
 // Outcome is what became of a case in which steps of one call failed.
 type Outcome struct {
+	Case   *casefile.Case
 	Hits   []Step // those that failed, in the order of the call
 	Points []Point
 	Call   *Call // without the fault
@@ -44,16 +45,48 @@ type Outcome struct {
 	Expected Expectation
 	Right    bool // the answer is the expected one
 	Effects  []*Effect
+	Kept     Kept     // what the effects explain
 	Books    []string // what differs though nothing should, or no effect explains it
 	Rest     string   // how the call made again, or the rest of the case, was answered otherwise
 	Close    []string // what was not given back when everything was closed
 	Err      error    // a panic, or a call that has not come back
+
+	alone bool
 }
+
+// Kept says of what something remained that a real kernel leaves too.
+type Kept struct{ Books, Rest, Close bool }
+
+// Alone says whether the books and the rest of the case could be looked at.
+func (o *Outcome) Alone() bool { return o.alone }
 
 // Lost says whether anything is not as the kernel would leave it.
 func (o *Outcome) Lost() bool {
 	return !o.Right || len(o.Books) > 0 || o.Rest != "" || len(o.Close) > 0 || o.Err != nil
 }
+
+// Trouble says in a line each what is not as the kernel would leave it.
+func (o *Outcome) Trouble() (lines []string) {
+	if !o.Right {
+		lines = append(lines, fmt.Sprintf("answered %s instead of %s", o.Answer, o.Expected.text(o.Call)))
+	}
+	for _, d := range o.Books {
+		lines = append(lines, "left behind: "+d)
+	}
+	if o.Rest != "" {
+		lines = append(lines, "the file: "+o.Rest)
+	}
+	for _, d := range o.Close {
+		lines = append(lines, "left when all is closed: "+d)
+	}
+	if o.Err != nil {
+		lines = append(lines, o.Err.Error())
+	}
+	return lines
+}
+
+// Chance says whether what a case comes to may be another thing each time.
+func (run *Run) Chance() bool { return !run.alone }
 
 // Baseline plays a case without faults. Its error says that the case cannot be
 // played.
@@ -68,9 +101,6 @@ func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
 	for i, c := range j.calls {
 		run.Calls = append(run.Calls, &c.Call)
 		run.byID[c.id] = i
-	}
-	if start.Charges != run.end.Charges && run.end.Charges == "" {
-		start.Charges = "" // the device is gone
 	}
 	run.Lost = differences(closed(start), closed(run.end))
 	return run, nil
@@ -91,6 +121,9 @@ func (r *Runner) play(c *casefile.Case, tg *target, start, end **model.Books) *p
 	})
 }
 
+// noCharges are those of a device that nobody uses.
+const noCharges = "hca_handle=0 hca_object=0 "
+
 // closed are books without the processes, which have exited.
 func closed(b *model.Books) *model.Books {
 	if b == nil {
@@ -98,6 +131,9 @@ func closed(b *model.Books) *model.Books {
 	}
 	c := *b
 	c.Processes = nil
+	if c.Charges == noCharges {
+		c.Charges = "" // as when the device is gone
+	}
 	return &c
 }
 
@@ -109,7 +145,7 @@ func (r *Runner) Play(base *Run, points ...Point) *Outcome {
 		id := base.Calls[p.Call].id
 		plan[id] = append(plan[id], p.N)
 	}
-	o := &Outcome{Points: points, Call: base.Calls[points[0].Call]}
+	o := &Outcome{Case: base.Case, Points: points, Call: base.Calls[points[0].Call], alone: base.alone}
 	j := newInjector(plan, false)
 	g := &judge{base: base, o: o}
 	var start, end *model.Books
@@ -164,12 +200,19 @@ func (g *judge) call(m *machine, c *call, ret int64, err error, do func() (int64
 		g.resume = o.Answer.same(base.Answer)
 		return ret, err
 	}
-	if o.Books = differences(base.before, c.after); len(o.Books) > 0 || c.Name == "read" {
+	o.Books = differences(base.before, c.after)
+	switch {
+	case c.Name == "read":
 		return ret, err // what was read is gone
+	case len(o.Books) > 0:
+		if o.Answer.same(base.Answer) && len(differences(base.after, c.after)) == 0 {
+			o.Books, g.resume = nil, true // the call leaves that without the fault too
+		}
+		return ret, err
 	}
 	again, againErr := do()
 	if a := answerOf(again, againErr); !a.same(base.Answer) {
-		o.Rest = fmt.Sprintf("made again, %s answers %s instead of %s", base.Name, text(a), text(base.Answer))
+		o.Rest = fmt.Sprintf("made again, %s answers %s instead of %s", base.Name, a, base.Answer)
 		return again, againErr
 	}
 	if d := differences(base.after, m.Books()); len(d) > 0 {
@@ -179,18 +222,11 @@ func (g *judge) call(m *machine, c *call, ret int64, err error, do func() (int64
 	return again, againErr
 }
 
-func text(a Answer) string {
-	if a.Errno != 0 {
-		return a.Name()
-	}
-	return fmt.Sprint(a.Ret)
-}
-
 // finish looks at the rest of the case and at the end.
 func (g *judge) finish(res *player.Result, end *model.Books) {
 	o := g.o
 	o.Close = differences(closed(g.base.end), closed(end))
-	if g.resume && o.Rest == "" {
+	if g.base.alone && o.Rest == "" {
 		o.Rest = g.rest(res)
 	}
 	if len(o.Books) > 0 || len(o.Close) > 0 || o.Rest != "" {
@@ -202,7 +238,11 @@ func (g *judge) finish(res *player.Result, end *model.Books) {
 // the fault.
 func (g *judge) rest(res *player.Result) string {
 	want := g.base.Result
-	for i := g.o.Call.Step; i < len(want.Steps); i++ {
+	first := g.o.Call.Step
+	if !g.resume {
+		first++ // it has failed
+	}
+	for i := first; i < len(want.Steps); i++ {
 		if i >= len(res.Steps) {
 			return fmt.Sprintf("step %d cannot be played: %v", i, res.Err)
 		}

@@ -56,5 +56,13 @@ type Answer struct {
 
 func (a Answer) same(b Answer) bool { return a.Ret == b.Ret && a.Errno == b.Errno }
 
+// String is the errno, or else what was returned.
+func (a Answer) String() string {
+	if a.Errno != 0 {
+		return a.Name()
+	}
+	return fmt.Sprint(a.Ret)
+}
+
 // Name is the errno in the spelling of the cases, "" for none.
 func (a Answer) Name() string { return errnoName(a.Errno) }

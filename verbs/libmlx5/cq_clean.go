@@ -40,7 +40,7 @@ func (cq *CQ) clean(rsn uint32, srq *SRQ) error {
 		case gone:
 			freed++
 		case freed > 0:
-			if err := cq.shift(i, i+freed); err != nil {
+			if err := cq.move(cq.buf, i, cq.buf, i+freed); err != nil {
 				return err
 			}
 		}
@@ -70,14 +70,14 @@ func (cq *CQ) freeResCQE(cqe []byte, rsn uint32, srq *SRQ) (bool, error) {
 // isResponder models is_responder in providers/mlx5/cq.c.
 func isResponder(op byte) bool { return op >= cqeRespWRImm && op <= cqeRespSendInv || op == cqeRespErr }
 
-// shift copies an entry to a newer place, with the owner bit that it has there.
-func (cq *CQ) shift(from, to uint32) error {
-	b := cq.buf
-	entry := cq.entry[:b.cqeSize]
-	if err := verbs.Load(cq.ctx.sys, b.entry(from), entry); err != nil {
+// move copies entry i of a buffer to place j of a buffer, with the owner bit that
+// it has there.
+func (cq *CQ) move(from *cqBuf, i uint32, to *cqBuf, j uint32) error {
+	entry := cq.entry[:from.cqeSize]
+	if err := verbs.Load(cq.ctx.sys, from.entry(i), entry); err != nil {
 		return err
 	}
-	opOwn := &entry[b.cqeSize-cqe64Size+cqeOpOwn]
-	*opOwn = *opOwn&^cqeOwnerMask | b.owner(to)
-	return verbs.Store(cq.ctx.sys, b.entry(to), entry)
+	opOwn := &entry[from.cqeSize-cqe64Size+cqeOpOwn]
+	*opOwn = *opOwn&^cqeOwnerMask | to.owner(j)
+	return verbs.Store(cq.ctx.sys, to.entry(j), entry)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/watchdog"
 )
 
 // cqe makes 64 bytes of an entry of parts: an offset and hex text each.
@@ -80,6 +82,7 @@ func TestAlignQueueSize(t *testing.T) {
 func FuzzParseCQE(f *testing.F) {
 	f.Add(make([]byte, 64))
 	f.Fuzz(func(t *testing.T, b []byte) {
+		watchdog.On(t)
 		if len(b) != 64 {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/verbs"
 )
 
@@ -15,6 +16,7 @@ func FuzzPoll(f *testing.F) {
 	f.Add(make([]byte, 64), []byte{0x20})
 	f.Add(append(make([]byte, 63), 0x24), []byte{0, 0, 0, 8})
 	f.Fuzz(func(t *testing.T, cqe, wqe []byte) {
+		watchdog.On(t)
 		if len(cqe) != cqe64Size || len(wqe) > 1024 {
 			return
 		}

@@ -124,21 +124,10 @@ func (s *stage) pieces(list []verbs.SGE, leaveOut bool) (n int) {
 	return n
 }
 
-// flush stores what is staged to the queue, in two parts where that goes over
-// its end.
+// flush stores what is staged to the queue.
 func (q *recvQueue) flush() error {
 	s := &q.qp.size
-	place := q.staged
-	for b := []byte(q.stage); len(b) > 0; {
-		at := place & (s.rqWQECnt - 1)
-		n := min(len(b), int(s.rqWQECnt-at)<<s.rqWQEShift)
-		if err := verbs.Store(q.qp.ctx.sys, q.at(at), b[:n]); err != nil {
-			return err
-		}
-		b = b[n:]
-		place += uint32(n >> s.rqWQEShift)
-	}
-	return nil
+	return q.stage.store(q.qp.ctx.sys, q.qp.buf, s.rqWQECnt, s.rqWQEShift, q.staged)
 }
 
 // ring stores what is staged and the doorbell record: receive queues have no

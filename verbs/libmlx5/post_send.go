@@ -295,21 +295,9 @@ func (q *sendQueue) closeInline(at int, total uint32) {
 	q.stage.pad(16)
 }
 
-// flush stores what is staged to the queue, in two parts where that goes over
-// its end.
+// flush stores what is staged to the queue.
 func (q *sendQueue) flush() error {
-	cnt := q.qp.size.sqWQECnt
-	place := q.staged
-	for b := []byte(q.stage); len(b) > 0; {
-		at := place & (cnt - 1)
-		n := min(len(b), int(cnt-at)*sendWQEBB)
-		if err := verbs.Store(q.qp.ctx.sys, q.start+copyuser.Addr(at)*sendWQEBB, b[:n]); err != nil {
-			return err
-		}
-		b = b[n:]
-		place += uint32(n / sendWQEBB)
-	}
-	return nil
+	return q.stage.store(q.qp.ctx.sys, q.start, q.qp.size.sqWQECnt, sendWQEShift, q.staged)
 }
 
 // ring stores what is staged and tells the device of nreq new requests: the

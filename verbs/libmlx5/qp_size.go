@@ -26,7 +26,10 @@ const (
 )
 
 // sendWQEBB is the unit in which send queues count, MLX5_SEND_WQE_BB bytes.
-const sendWQEBB = 64
+const (
+	sendWQEBB    = 1 << sendWQEShift
+	sendWQEShift = 6 // MLX5_SEND_WQE_SHIFT
+)
 
 // Errors of CreateQP that the library finds itself; their errno is EINVAL.
 var (

@@ -59,21 +59,9 @@ func (cq *CQ) copyCQEs(to *cqBuf) error {
 			cq.consIndex++
 			return nil
 		}
-		if err := cq.move(from, i, to); err != nil {
+		if err := cq.move(from, i, to, i+1); err != nil {
 			return err
 		}
 	}
 	return ErrNoResizeCQE
-}
-
-// move copies entry i to its place in the other buffer, with the owner bit that
-// it has there.
-func (cq *CQ) move(from *cqBuf, i uint32, to *cqBuf) error {
-	entry := make([]byte, from.cqeSize)
-	if err := verbs.Load(cq.ctx.sys, from.entry(i), entry); err != nil {
-		return err
-	}
-	opOwn := &entry[from.cqeSize-cqe64Size+cqeOpOwn]
-	*opOwn = *opOwn&^cqeOwnerMask | to.owner(i+1)
-	return verbs.Store(cq.ctx.sys, to.entry(i+1), entry)
 }

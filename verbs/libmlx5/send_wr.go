@@ -90,7 +90,7 @@ func (b *sendBuilder) fail(err error) {
 	}
 }
 
-// open begins a request of an operation. It models _common_wqe_init in
+// openWR begins a request of an operation. It models _common_wqe_init in
 // providers/mlx5/qp.c. Of an operation that failed, nothing is built.
 func (qp *QP) openWR(ops uint64, op verbs.WROpcode) bool {
 	q := &qp.sq
@@ -135,7 +135,7 @@ func (q *sendQueue) abandon() {
 	}
 }
 
-// close finishes a request. It models _common_wqe_finalize in
+// closeWR finishes a request. It models _common_wqe_finalize in
 // providers/mlx5/qp.c.
 func (qp *QP) closeWR() {
 	q := &qp.sq
@@ -147,7 +147,7 @@ func (qp *QP) closeWR() {
 	q.enter(b.at, qp.WRID, b.nreq-1, b.op)
 }
 
-// set counts a part that was set. Datagrams and requests of XRC have two, and
+// setWR counts a part that was set. Datagrams and requests of XRC have two, and
 // are finished with the second, in whichever order they come.
 func (qp *QP) setWR() {
 	b := &qp.sq.builder
@@ -267,11 +267,7 @@ func (qp *QP) WRSetSGEList(list []verbs.SGE) {
 		q.builder.fail(ErrSendSGE)
 		return
 	}
-	for i := range list {
-		if list[i].Length > 0 {
-			q.stage.data(list[i].Length, list[i].LKey, list[i].Addr)
-		}
-	}
+	q.stage.pieces(list, true)
 	qp.setWR()
 }
 

@@ -84,6 +84,22 @@ func (s *stage) pad(n int) {
 	}
 }
 
+// store stores what is staged to a queue of so many places, a power of two, of
+// 1<<shift bytes each, from a place on; in two parts where that goes over the
+// queue's end.
+func (s stage) store(sys verbs.System, queue copyuser.Addr, places, shift, place uint32) error {
+	for b := []byte(s); len(b) > 0; {
+		at := place & (places - 1)
+		n := min(len(b), int(places-at)<<shift)
+		if err := verbs.Store(sys, queue+copyuser.Addr(at)<<shift, b[:n]); err != nil {
+			return err
+		}
+		b = b[n:]
+		place += uint32(n >> shift)
+	}
+	return nil
+}
+
 // raddr models set_raddr_seg in providers/mlx5/qp.c.
 func (s *stage) raddr(addr uint64, rkey uint32) {
 	b := s.add(raddrSegSize)

@@ -10,6 +10,7 @@ import (
 // command is one firmware command while it is carried out.
 type command struct {
 	opcode, uid, opMod uint16
+	short              bool // the input ends before these
 
 	in  []byte // at least as long as the opcode's structure; the caller's memory
 	out []byte // the same for the answer, all zero
@@ -40,7 +41,9 @@ const unknownCommand = "unknown command opcode"
 // Exec returns ErrDevice when the device is in error, and ErrTimeout where a test has
 // the device not answer; it leaves out alone then. No command fails to be delivered
 // otherwise.
-func (d *Device) Exec(t *trace.Task, in, out []byte) error {
+func (d *Device) Exec(t *trace.Task, in, out []byte) error { return d.exec(t, 0, in, out) }
+
+func (d *Device) exec(t *trace.Task, slot int, in, out []byte) error {
 	spec := ifc.Command{Name: unknownCommand}
 	c := command{in: in}
 	if len(in) >= headerSize {
@@ -68,24 +71,11 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 		t.Flush() // what comes now is reported by another task
 	}
 
-	d.mu.Lock()
-	if d.broken {
-		d.mu.Unlock()
-		return ErrDevice
+	c.short = len(in) < headerSize
+	r, err := d.run(&c, slot, fail)
+	if err != nil {
+		return err
 	}
-	d.current = c
-	clear(c.out)
-	var r *refusal
-	switch {
-	case fail:
-		r = injected
-	case len(in) < headerSize:
-		r = shortInput
-	default:
-		r = d.carryOut(&d.current)
-	}
-	d.current = command{}
-	d.mu.Unlock()
 
 	var s Status
 	var syndrome uint32
@@ -103,6 +93,21 @@ func (d *Device) Exec(t *trace.Task, in, out []byte) error {
 // minCommand is what a handler finds at least of input and output: the part
 // that travels inside a command queue slot.
 const minCommand = 16
+
+// outcome carries out a command as far as the device takes it.
+func (d *Device) outcome(c *command, fail bool) (*refusal, error) {
+	if d.broken {
+		return nil, ErrDevice
+	}
+	clear(c.out)
+	switch {
+	case fail:
+		return injected, nil
+	case c.short:
+		return shortInput, nil
+	}
+	return d.carryOut(c), nil
+}
 
 // carryOut finds the opcode's row and runs it.
 func (d *Device) carryOut(c *command) *refusal {

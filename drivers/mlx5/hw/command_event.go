@@ -13,12 +13,7 @@ import (
 func (d *Device) CommandEvents() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, o := range d.objects[kindEQ].live {
-		if o.as.(*eq).takes(ifc.MLX5_EVENT_TYPE_CMD) {
-			return true
-		}
-	}
-	return false
+	return d.isHeard(ifc.MLX5_EVENT_TYPE_CMD)
 }
 
 // CommandsDone raises the event that commands have been carried out. Slots has a

@@ -85,14 +85,9 @@ func (d *Device) datagram(q *qp, p *packet) {
 	d.completeReceive(q, p, &c)
 }
 
-// Sizes and numbers of the headers that a datagram's receiver sees: of IPv4 and
-// UDP, and the protocol numbers of UDP.
-const (
-	ipv4Size  = 20
-	udpSize   = 8
-	transport = 12 + 8 + 4 // base and datagram header, and the checksum at the end
-	protoUDP  = 17
-)
+// transport is how long a datagram's base and datagram header are, with the check
+// sum at its end.
+const transport = 12 + 8 + 4
 
 // routeHeader is what stands before the data of a datagram in its receiver's
 // memory: the IPv6 header as it came, or an IPv4 one in the last 20 bytes of the
@@ -100,16 +95,16 @@ const (
 func (p *packet) routeHeader(b []byte) []byte {
 	be := binary.BigEndian
 	clear(b)
-	length := udpSize + transport + p.n
+	length := udpHeader + transport + p.n
 	if isIPv4(&p.to) {
-		h := b[grhSize-ipv4Size:]
-		h[0], h[1] = 4<<4|ipv4Size/4, p.tclass
-		be.PutUint16(h[2:], uint16(ipv4Size+length))
+		h := b[grhSize-ipv4Header:]
+		h[0], h[1] = 4<<4|ipv4Header/4, p.tclass
+		be.PutUint16(h[2:], uint16(ipv4Header+length))
 		h[6] = 1 << 6 // do not fragment
 		h[8], h[9] = p.hopLimit, protoUDP
 		copy(h[12:], p.from[12:])
 		copy(h[16:], p.to[12:])
-		be.PutUint16(h[10:], checksum(h))
+		be.PutUint16(h[10:], ^fold(sum(0, h)))
 		return b
 	}
 	be.PutUint32(b, 6<<28|uint32(p.tclass)<<20|p.flowLabel)
@@ -118,16 +113,4 @@ func (p *packet) routeHeader(b []byte) []byte {
 	copy(b[8:], p.from[:])
 	copy(b[24:], p.to[:])
 	return b
-}
-
-// checksum is the Internet checksum of a header whose own is 0.
-func checksum(h []byte) uint16 {
-	var sum uint32
-	for i := 0; i < len(h); i += 2 {
-		sum += uint32(binary.BigEndian.Uint16(h[i:]))
-	}
-	for sum > 0xffff {
-		sum = sum>>16 + sum&0xffff
-	}
-	return ^uint16(sum)
 }

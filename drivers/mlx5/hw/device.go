@@ -2,7 +2,6 @@ package hw
 
 import (
 	"errors"
-	"sync"
 	"sync/atomic"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
@@ -91,7 +90,7 @@ type Device struct {
 	mac    atomic.Uint64 // the port's
 	in     inbox
 
-	mu       sync.Mutex
+	mu       stateLock
 	broken   bool
 	current  command // the one that is carried out, here so that it need not be allocated
 	state    hcaState

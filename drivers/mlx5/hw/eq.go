@@ -53,6 +53,16 @@ func (e *eq) takes(typ uint8) bool {
 	return word.Get(e.bitmask)>>(typ%64)&1 != 0
 }
 
+// isHeard says whether any event queue takes a type of events.
+func (d *Device) isHeard(typ uint8) bool {
+	for _, o := range d.objects[kindEQ].live {
+		if o.as.(*eq).takes(typ) {
+			return true
+		}
+	}
+	return false
+}
+
 // full says that the driver has yet to consume a whole queue of entries.
 func (e *eq) full() bool { return (e.pi-e.ci)&bits24 >= 1<<e.logSize }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/sim_test/watchdog"
 )
 
 // seedFrames are frames of each kind that the parser knows.
@@ -31,6 +32,7 @@ func FuzzFrame(f *testing.F) {
 		f.Add(b, uint16(13), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, b []byte, at uint16, flip uint8) {
+		watchdog.On(t)
 		if len(b) < etherHeader || len(b) > maxFrame {
 			return
 		}
@@ -89,6 +91,7 @@ func FuzzEthWQE(f *testing.F) {
 	tso[3], tso[23], tso[29] = ifc.MLX5_OPCODE_TSO, 8, 34
 	f.Add(tso, uint8(4))
 	f.Fuzz(func(t *testing.T, wqes []byte, posted uint8) {
+		watchdog.On(t)
 		r := newEtherRig(t)
 		r.everything()
 		for range 8 {
@@ -116,6 +119,7 @@ func FuzzFlowRules(f *testing.F) {
 	good := r.ruleInput(ruleIn{actions: actionForward, tirs: []uint32{1}, tables: []uint32{1}, counters: []uint32{1}})
 	f.Add(good[4:], uint8(0))
 	f.Fuzz(func(t *testing.T, body []byte, which uint8) {
+		watchdog.On(t)
 		r := newEtherRig(t)
 		table := r.newTable(tableNICRX)
 		r.group(table, 0, 63)

@@ -21,6 +21,7 @@ const (
 	protoHopOpts  = 0
 	protoIPIP     = 4
 	protoTCP      = 6
+	protoUDP      = 17
 	protoIPv6     = 41
 	protoRouting  = 43
 	protoFragment = 44
@@ -66,7 +67,7 @@ type layers struct {
 	fragment bool
 	later    bool // a fragment without the header of the layer above
 
-	l4  int // offset of the TCP or UDP header, if proto says so, and hasL4
+	l4  int // offset of what proto names; of a TCP or UDP header, where tcp or udp is set
 	tcp bool
 	udp bool
 

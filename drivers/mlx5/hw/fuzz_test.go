@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/sim_test/watchdog"
 )
 
 // FuzzExec sends whatever bytes as commands. The device survives, every answer
@@ -23,6 +24,7 @@ func FuzzExec(f *testing.F) {
 	f.Add(create.input(ifc.MLX5_CMD_OP_CREATE_CQ, 0), uint16(16))
 	f.Add(create.input(ifc.MLX5_CMD_OP_MODIFY_CQ, 1), uint16(16))
 	f.Fuzz(func(t *testing.T, in []byte, room uint16) {
+		watchdog.On(t)
 		mem := newRAM()
 		d := New(Config{Bus: mem})
 		require.NoError(t, Boot(nil, d, somePages))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/sim_test/watchdog"
 )
 
 // tape is bytes to decide by; zeros follow.
@@ -354,6 +355,7 @@ func FuzzKeys(f *testing.F) {
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
+		watchdog.On(t)
 		if len(in) > 1<<16 {
 			return
 		}

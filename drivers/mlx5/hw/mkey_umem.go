@@ -39,7 +39,7 @@ func createUMEM(d *Device, c *command) *refusal {
 	if r != nil {
 		return r
 	}
-	be.PutUint32(c.out[8:], number)
+	putNumber(c.out, number)
 	return nil
 }
 

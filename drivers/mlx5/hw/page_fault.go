@@ -77,16 +77,6 @@ func (d *Device) mayWait(q *qp, use odpUse) bool {
 		d.isHeard(ifc.MLX5_EVENT_TYPE_PAGE_FAULT)
 }
 
-// isHeard says whether any event queue takes a type of events.
-func (d *Device) isHeard(typ uint8) bool {
-	for _, o := range d.objects[kindEQ].live {
-		if o.as.(*eq).takes(typ) {
-			return true
-		}
-	}
-	return false
-}
-
 // faultOut lets the sender wait for the memory that the work request at next
 // takes its data from. It is false if the error is the work request's.
 func (d *Device) faultOut(q *qp, w *sendWR, e keyError, n int) bool {

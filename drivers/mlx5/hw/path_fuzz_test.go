@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/sim_test/watchdog"
 )
 
 // pathFuzz is two connected queue pairs of one device and one of each other kind,
@@ -158,7 +159,10 @@ func (p *pathFuzz) atWork() (s string) {
 func FuzzPath(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 0, 0, 64, 0, 3, 0, 0, 1, 0, 0, 16, 0, 7, 7, 7, 255})
 	f.Add([]byte{2, 3, 2, 9, 0, 0, 0, 0x0a, 0, 0, 0, 0, 0, 0, 0, 8})
-	f.Fuzz(func(t *testing.T, input []byte) { newPathFuzz(t, input).run() })
+	f.Fuzz(func(t *testing.T, input []byte) {
+		watchdog.On(t)
+		newPathFuzz(t, input).run()
+	})
 }
 
 // After

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/drivers/mlx5/hw/ifc"
+	"uverbsim/sim_test/watchdog"
 )
 
 // poller is a register page as the device's poller knows it.
@@ -292,6 +293,7 @@ func FuzzPoll(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{0xff}, 48))
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\x00\x03\x00\x00\x00\x0a\x00\x00\x40\x04\x00\x00\x00\x0a\x00\x00\x41\x04"))
 	f.Fuzz(func(t *testing.T, in []byte) {
+		watchdog.On(t)
 		r := newRig(t, checking)
 		p, frame := r.page(r.uar)
 		own := r.newEnd(endOptions{service: ifc.MLX5_QP_ST_RC, base: 1 << 28, gid: 1})

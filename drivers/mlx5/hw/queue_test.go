@@ -49,6 +49,7 @@ type cqOptions struct {
 	log, eqn uint32
 	size     uint64 // cqe_sz
 	oi, cc   bool
+	apu      bool // c_eqn names an element of a processor of the device's
 	buffer   []Addr // pages; nil is those from cqBuffer on
 	logPage  uint64
 	offset   uint64
@@ -79,6 +80,7 @@ func (o *cqOptions) input(op, opMod uint16) []byte {
 	cqc.doorbell.Set(ctx, o.record)
 	flag(cqc.ignoreOverrun, o.oi)
 	flag(cqc.collapsed, o.cc)
+	flag(cqc.apu, o.apu)
 	for i, p := range o.buffer {
 		binary.BigEndian.PutUint64(in[272+8*i:], p)
 	}
@@ -609,6 +611,7 @@ func TestCreateCQRefusals(t *testing.T) {
 		{"too many entries", cqOptions{log: 23, buffer: []Addr{cqBuffer}, eqn: own}, MLX5_CMD_STAT_BAD_PARAM_ERR},
 		{"an unknown entry size", cqOptions{size: 3, eqn: own}, MLX5_CMD_STAT_BAD_PARAM_ERR},
 		{"no such event queue", cqOptions{eqn: 200}, MLX5_CMD_STAT_BAD_RES_ERR},
+		{"no such event queue, and an element of a processor that the device has not", cqOptions{apu: true, eqn: 200}, MLX5_CMD_STAT_BAD_RES_ERR},
 		{"the driver's event queue for a user", cqOptions{uid: uid, eqn: own}, MLX5_CMD_STAT_BAD_RES_ERR},
 		{"a shared event queue for a user", cqOptions{uid: uid, eqn: shared}, MLX5_CMD_STAT_OK},
 		{"a shared event queue for the driver", cqOptions{eqn: shared}, MLX5_CMD_STAT_OK},

@@ -165,9 +165,8 @@ var rows = map[uint16]row{
 	ifc.MLX5_CMD_OP_DEALLOC_MODIFY_HEADER_CONTEXT:   {initialized, destroy(kindModifyHeader, 8)},
 }
 
-// acknowledged are the commands of the recorded device that a user can send by
-// DEVX, or the driver, and whose answer is "done" and zeros: they change nothing
-// that anyone can see. Queue pairs and their like have no state here.
+// acknowledged are the commands that the driver sends, or a user by DEVX, and whose
+// answer is "done" and zeros: here they change nothing that anyone can see.
 var acknowledged = []uint16{
 	ifc.MLX5_CMD_OP_MAD_IFC,
 	ifc.MLX5_CMD_OP_NOP,

@@ -423,6 +423,12 @@ func TestDatagram(t *testing.T) {
 	require.Equal(t, b.gid[:], grh[24:40])
 	require.Equal(t, "hello", string(b.bytes(40, 5)))
 
+	b.receive(b.data(0, 100))
+	a.post(wr{op: ifc.MLX5_OPCODE_SEND, ud: addressVector(b, privilegedQKey|0x9999), inline: []byte("own key")})
+	settleEnds(a)
+	require.Len(t, a.poll(), 1)
+	require.Equal(t, uint32(47), b.poll()[0].n, "a privileged key stands for the queue pair's own")
+
 	b.receive(b.data(0, 41))
 	a.post(wr{op: ifc.MLX5_OPCODE_SEND, ud: addressVector(b, 0x1234), sgl: []seg{a.data(0, 4097)}})
 	a.post(wr{op: ifc.MLX5_OPCODE_SEND, ud: addressVector(b, 0x1234)})

@@ -47,7 +47,7 @@ func allocUAR(d *Device, c *command) *refusal {
 	if r != nil {
 		return r
 	}
-	binary.BigEndian.PutUint32(c.out[8:], n)
+	putNumber(c.out, n)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/drivers/mlx5/hw/words"
+	"uverbsim/sim_test/watchdog"
 )
 
 // FuzzQueue: whatever stands in the slots, the mailboxes, the records and the
@@ -16,6 +17,7 @@ func FuzzQueue(f *testing.F) {
 	f.Add(hw.Input(ifc.MLX5_CMD_OP_CREATE_SQ, 1, 0, 8), make([]byte, 512))
 	f.Add([]byte{5, 1}, []byte{})
 	f.Fuzz(func(t *testing.T, in, mess []byte) {
+		watchdog.On(t)
 		if len(in) > mailboxes/4 || len(mess) > slotSize*queueSlots {
 			return
 		}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/watchdog"
 )
 
 // Where the reference device's notes say that fields lie: byte, bit in the byte
@@ -85,6 +87,7 @@ func FuzzGetSet(f *testing.F) {
 	f.Add(uint32(13), uint32(7), uint64(0x55), int64(1))
 	f.Add(uint32(0), uint32(64), uint64(1<<63), int64(2))
 	f.Fuzz(func(t *testing.T, off, width uint32, v uint64, seed int64) {
+		watchdog.On(t)
 		off, width = off%128, width%64+1
 		b := make([]byte, 32)
 		rand.New(rand.NewSource(seed)).Read(b)
