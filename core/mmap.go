@@ -22,6 +22,7 @@ type MmapEntry struct {
 type mmapEntries struct {
 	mu      trace.Mutex
 	entries map[uint64]*MmapEntry
+	free    freeOffsets
 }
 
 // InsertMmapEntry gives the entry the lowest free page offsets in [min, max]
@@ -37,7 +38,7 @@ func (c *Ucontext) InsertMmapEntry(t *trace.Task, e *MmapEntry, length uint64, m
 	x.mu.Lock(t)
 	defer x.mu.Unlock(t)
 	n := (length + copyuser.PageSize - 1) >> copyuser.PageShift
-	first, ok := x.free(uint64(min), uint64(max), n)
+	first, ok := x.free.find(uint64(min), uint64(max), n)
 	if !ok || t.Fail(trace.Alloc, "rdma_user_mmap_entry") {
 		return rule.UmapNoOffset
 	}
@@ -45,28 +46,11 @@ func (c *Ucontext) InsertMmapEntry(t *trace.Task, e *MmapEntry, length uint64, m
 	if x.entries == nil {
 		x.entries = map[uint64]*MmapEntry{}
 	}
+	x.free.take(first, n)
 	for i := range n {
 		x.entries[first+i] = e
 	}
 	return nil
-}
-
-// free finds the lowest n free offsets that begin in [min, max]. The range may
-// run past max, but not past 32 bits.
-func (x *mmapEntries) free(min, max, n uint64) (uint64, bool) {
-	for first := min; first <= max && first+n <= 1<<32-1; first++ {
-		used := false
-		for i := uint64(0); i < n && !used; i++ {
-			if x.entries[first+i] != nil {
-				used = true
-				first += i
-			}
-		}
-		if !used {
-			return first, true
-		}
-	}
-	return 0, false
 }
 
 // MmapEntryOf takes a reference on the entry that the area maps in whole, or
@@ -127,6 +111,7 @@ func (e *MmapEntry) Put(t *trace.Task) {
 		for i := range e.NPages {
 			delete(x.entries, e.Pgoff+i)
 		}
+		x.free.give(e.Pgoff, e.NPages)
 	}
 	x.mu.Unlock(t)
 	if last && e.Ucontext.Device.Ops.MmapFree != nil {

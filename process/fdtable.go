@@ -127,6 +127,12 @@ func (d *fdTable) dup(from *fdTable) {
 // atSlot is a scheduling point at the place of a descriptor, which is looked at
 // without the lock.
 func (t *Task) atSlot(verb string, e trace.Effect, fd int) {
+	if t.Trace != nil { // each call comes by here: this much of it is inlined
+		t.pointAtSlot(verb, e, fd)
+	}
+}
+
+func (t *Task) pointAtSlot(verb string, e trace.Effect, fd int) {
 	if t.Trace.Scheduled() {
 		t.Trace.PointAt(&trace.Point{Kind: trace.Handle, Verb: verb, Name: "fd", Access: t.files.slot(e, fd)})
 	}

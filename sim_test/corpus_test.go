@@ -1,11 +1,12 @@
 // Package sim_test holds the model to what real kernels answered: corpus/ has
 // the recorded cases, player plays them on any target, model is the target that
 // the modelled kernel is, stub the driver that some cases ask for. The tests
-// play every case, balance the books around every call that is refused, fail
-// every step that can fail, and hold the rooms to their floors.
+// play every case, balance the books around every call that is refused, and hold
+// the rooms to their floors; package faults fails every step that can fail.
 package sim_test
 
 import (
+	"flag"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,20 @@ import (
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 )
+
+// shard is which part of the recorded cases TestCorpus and TestBooks play, so that
+// several machines can share them. docs/fuzzing.md has an example.
+var shard = flag.String("shard", "1/1", "i/n: play the i-th of n parts of the recorded cases")
+
+// inShard says whether the case of that index in its file is this shard's.
+func inShard(t *testing.T) func(index int) bool {
+	t.Helper()
+	var i, n int
+	_, err := fmt.Sscanf(*shard, "%d/%d", &i, &n)
+	require.NoError(t, err, "-shard")
+	require.True(t, 1 <= i && i <= n, "-shard %s", *shard)
+	return func(index int) bool { return index%n == i-1 }
+}
 
 // shortSubset is how many cases stand for one that -short plays.
 const shortSubset = 8
@@ -58,10 +73,11 @@ func readCorpus(t *testing.T) []corpusFile {
 
 // TestCorpus plays every recorded case.
 func TestCorpus(t *testing.T) {
+	mine := inShard(t)
 	for _, f := range readCorpus(t) {
 		t.Run(f.name, func(t *testing.T) {
 			for i, c := range f.cases {
-				if testing.Short() && i%shortSubset != 0 {
+				if !mine(i) || testing.Short() && i%shortSubset != 0 {
 					continue
 				}
 				t.Run(c.Name, func(t *testing.T) {
@@ -104,4 +120,21 @@ func racing(c *casefile.Case) bool {
 		}
 	}
 	return false
+}
+
+// TestShards: each case is in one shard, however many there are.
+func TestShards(t *testing.T) {
+	defer func(was string) { *shard = was }(*shard)
+	for n := range 5 {
+		for index := range 20 {
+			in := 0
+			for i := range n + 1 {
+				*shard = fmt.Sprintf("%d/%d", i+1, n+1)
+				if inShard(t)(index) {
+					in++
+				}
+			}
+			require.Equal(t, 1, in, "case %d of %d shards", index, n+1)
+		}
+	}
 }

@@ -51,6 +51,7 @@ func both(one, two calls, n int) (time.Duration, bool) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		time.Sleep(nap) // who has slept is given a processor at once
+		c(n/4 + 1)      // and finds its cache full of others' things
 		if !g.meet(who) {
 			return s, false
 		}
@@ -153,6 +154,7 @@ func newPair(one, two calls) *pair {
 }
 
 func (p *pair) round() {
+	p.one(p.n/4 + 1) // as before the gate
 	p.single.take(p.one.time(p.n))
 	if d, met := both(p.one, p.two, p.n); met {
 		p.double.take(d)

@@ -112,8 +112,8 @@ func TestBenchBaseline(t *testing.T) {
 	require.Contains(t, out, "\nnot in the baseline:\n  rxe ioctl/mr: ")
 }
 
-// TestCommittedBaseline: it has every call of every driver, and no other, and what each
-// allocates is what it allocates now: a count, which is the same on every machine.
+// TestCommittedBaseline: it has every call of every driver, and no other, and no call
+// allocates more often than it has: a count, which is the same on every machine.
 func TestCommittedBaseline(t *testing.T) {
 	base, err := readBaseline("../../report/bench/baseline.json")
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestCommittedBaseline(t *testing.T) {
 		key := c.Driver + " " + c.Call
 		require.Contains(t, base.Calls, key)
 		if !raceDetector { // it makes allocations of its own
-			require.InDelta(t, base.Calls[key].Allocs, c.Allocs, 0.5, "%s: docs/bench.md says how the baseline is made anew", key)
+			require.LessOrEqual(t, c.Allocs, base.Calls[key].Allocs+0.5, "%s: docs/bench.md says how the baseline is made anew", key)
 		}
 	}
 }

@@ -190,6 +190,7 @@ func TestBookPrograms(t *testing.T) {
 	for _, c := range []struct{ name, text, wrong string }{
 		{"right", program + "\n'''text\n42\n'''\n\n" + test, ""},
 		{"without output", program, ""},
+		{"brackets at its end", strings.Replace(program, "6 * 7", `"(well)"`, 1), ""},
 		{"another output", program + "\n'''text\n43\n'''\n", "- 43\n+ 42\n"},
 		{"it fails", strings.Replace(program, "fmt.Println(6 * 7)", "panic(fmt.Sprint(6 * 7))", 1), "the program fails:\npanic: 42"},
 		{"not Go", "# x\n\n" + strings.Replace(program, "fmt.Println", "fmt.Printl", 1), "docs/page.md:8"},

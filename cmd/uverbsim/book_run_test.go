@@ -219,7 +219,8 @@ func (r *reader) build() error {
 	return nil
 }
 
-var endedBadly = regexp.MustCompile(`(?m)^\((exit \d+|.*)\)\n\z`)
+// endedBadly is what run writes behind the output of a program that did not end well.
+var endedBadly = regexp.MustCompile(`(?m)^\((exit \d+|signal: .*|context .*)\)\n\z`)
 
 // write writes the page with its edits.
 func (r *reader) write() error {

@@ -24,19 +24,19 @@ func TestFaults(t *testing.T) {
     1  alloc  ib_uverbs_file       ib_uverbs_open  ENOMEM   balance  works  all
     2  file   alloc_empty_file     ib_uverbs_open  ENOMEM   balance  works  all
   step 1: ioctl f UVERBS_METHOD_GET_CONTEXT
-    #  kind    what                  where                 answers  books    file   close frees
-    0  copy    copy_from_user        ib_uverbs_ioctl       EFAULT   balance  works  all
-    1  middle  copy_from_user        ib_uverbs_ioctl       EFAULT   balance  works  all
-    2  alloc   _uverbs_alloc         ib_uverbs_run_method  ENOMEM   balance  works  all
-    3  copy    copy_from_user        ib_uverbs_run_method  EFAULT   balance  works  all
-    4  middle  copy_from_user        ib_uverbs_run_method  EFAULT   balance  works  all
-    5  alloc   ib_ucontext           ib_alloc_ucontext     ENOMEM   balance  works  all
-    6  copy    copy_to_user          uverbs_copy_to        EFAULT   balance  works  all
-    7  middle  copy_to_user          uverbs_copy_to        EFAULT   balance  works  all
-    8  copy    put_user              uverbs_set_output     EFAULT   balance  works  all
-    9  charge  rdmacg                ib_rdmacg_try_charge  EAGAIN   balance  works  all
-   10  alloc   rdmacg_resource_pool  ib_rdmacg_try_charge  ENOMEM   balance  works  all
-   11  op      alloc_ucontext        ib_init_ucontext      ENOMEM   balance  works  all
+    #   kind    what                  where                 answers  books    file   close frees
+    0   copy    copy_from_user        ib_uverbs_ioctl       EFAULT   balance  works  all
+    1   middle  copy_from_user        ib_uverbs_ioctl       EFAULT   balance  works  all
+    2   alloc   _uverbs_alloc         ib_uverbs_run_method  ENOMEM   balance  works  all
+    3   copy    copy_from_user        ib_uverbs_run_method  EFAULT   balance  works  all
+    4   middle  copy_from_user        ib_uverbs_run_method  EFAULT   balance  works  all
+    5   copy    copy_to_user          uverbs_copy_to        EFAULT   balance  works  all
+    6   middle  copy_to_user          uverbs_copy_to        EFAULT   balance  works  all
+    7   copy    put_user              uverbs_set_output     EFAULT   balance  works  all
+    8   alloc   ib_ucontext           ib_alloc_ucontext     ENOMEM   balance  works  all
+    9   charge  rdmacg                ib_rdmacg_try_charge  EAGAIN   balance  works  all
+    10  alloc   rdmacg_resource_pool  ib_rdmacg_try_charge  ENOMEM   balance  works  all
+    11  op      alloc_ucontext        ib_init_ucontext      ENOMEM   balance  works  all
 15 faults in 2 calls of 1 case: 0 ignored, 0 with a known effect, nothing lost
 `, out)
 }

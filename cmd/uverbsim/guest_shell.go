@@ -29,7 +29,12 @@ or, with --device mlx5, the unmodified mlx5_ib on this project's device model.
 The exit status is 1 if the command's is not 0, 2 if it could not be run.`,
 		Example: `  uverbsim guest --device mlx5 ibv_devinfo
   uverbsim guest --device mlx5 'ibv_rc_pingpong -g 1 & sleep 1; ibv_rc_pingpong -g 1 127.0.0.1'`,
-		Args: cobra.MinimumNArgs(1),
+		Args: func(_ *cobra.Command, words []string) error {
+			if len(words) == 0 {
+				return errors.New("guest: no COMMAND")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return g.shell(cmd, strings.Join(args, " "), profile, caps)
 		},

@@ -37,7 +37,8 @@ func TestGuestErrors(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--device mlx4: there are rxe and mlx5": {"guest", "--device", "mlx4", "true"},
 		`--caps bf=x: invalid syntax`:           {"guest", "--device", "mlx5", "--caps", "bf=x", "true"},
-		"requires at least 1 arg":               {"guest"},
+		"guest: no COMMAND":                     {"guest"},
+		"serve: 0 arguments: it takes one":      {"serve"},
 	} {
 		status, out, errs := uverbsim(t, "", args...)
 		require.Equal(t, 2, status, want)

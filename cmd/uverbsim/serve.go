@@ -28,7 +28,12 @@ once, and programs that still run lose many of their system calls.`,
 		Example: `  uverbsim serve /tmp/rdma.sock &
   uverbsim run --attach /tmp/rdma.sock -- ibv_rc_pingpong -g 1 &
   uverbsim run --attach /tmp/rdma.sock -- ibv_rc_pingpong -g 1 localhost`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("serve: %d arguments: it takes one, the SOCKET", len(args))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error { return o.serve(cmd, args[0]) },
 	}
 	o.machine.flags(cmd.Flags())

@@ -8,9 +8,11 @@ import (
 )
 
 // buffer is memory of vmalloc_user (mm/vmalloc.c): whole pages of zeros that
-// can be mapped into a process. A page is made when it is first needed.
+// can be mapped into a process. A page is made when it is first needed: a queue
+// that nobody uses has none.
 type buffer struct {
 	pages []atomic.Pointer[copyuser.Page]
+	head  [bufHead]byte // what the first page begins with when it is made
 }
 
 func newBuffer(size uint64) *buffer {
@@ -22,7 +24,11 @@ func (b *buffer) page(i int) *copyuser.Page {
 	if p := b.pages[i].Load(); p != nil {
 		return p
 	}
-	b.pages[i].CompareAndSwap(nil, copyuser.NewPage())
+	p := copyuser.NewPage()
+	if i == 0 {
+		p.Store(0, b.head[:])
+	}
+	b.pages[i].CompareAndSwap(nil, p)
 	return b.pages[i].Load()
 }
 

@@ -43,7 +43,9 @@ func SetLink(t *trace.Task, dev *core.Device, up bool) {
 	defer t.Enter(module, name).Leave()
 	d := toRdev(dev)
 	d.usdevLock.Lock(t)
-	d.port.State = state
+	port := *d.port.Load()
+	port.State = state
+	d.port.Store(&port)
 	d.usdevLock.Unlock(t)
 	dev.DispatchEvent(t, &core.Event{Type: event, Port: numPorts})
 }

@@ -1,6 +1,7 @@
 package rxe
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -61,8 +62,8 @@ type elem struct {
 	index uint32
 
 	refs      atomic.Int32
-	complete  chan struct{} // closed when the last reference is gone
-	finalized bool          // can be found by its index; under the pool's lock
+	complete  sync.WaitGroup // until the last reference is gone
+	finalized bool           // can be found by its index; under the pool's lock
 }
 
 // init models rxe_pool_init in drivers/infiniband/sw/rxe/rxe_pool.c.
@@ -85,7 +86,7 @@ func (p *pool) add(t *trace.Task, e *elem, obj any) error {
 	}
 	e.pool, e.obj = p, obj
 	e.refs.Store(1)
-	e.complete = make(chan struct{})
+	e.complete.Add(1)
 	if t.Fail(trace.ID, p.info.name) {
 		p.numElem.Add(-1)
 		return rule.RxePoolNoMemory
@@ -161,7 +162,7 @@ func (e *elem) drop(t *trace.Task) {
 	t.Note(trace.Ref, e.pool.info.name, uint64(e.index), minusOne, 0)
 	if e.refs.Add(-1) == 0 {
 		t.Turned(trace.Writes)
-		close(e.complete)
+		e.complete.Done()
 	}
 }
 
@@ -182,15 +183,27 @@ func (e *elem) cleanup(t *trace.Task) {
 		t.PointAt(&trace.Point{Kind: trace.Ref, Verb: "wait_for_completion", Name: p.info.name,
 			Access: trace.Access{Effect: trace.Reads, On: &e.refs}, Ready: func() bool { return e.refs.Load() == 0 }})
 	}
-	select {
-	case <-e.complete:
-	case <-time.After(completeTimeout):
-		t.Warn("__rxe_cleanup")
+	if e.refs.Load() != 0 { // usually nobody else holds it, and there is nothing to wait for
+		e.wait(t)
 	}
 	if p.info.cleanup != nil {
 		p.info.cleanup(t, e.obj)
 	}
 	p.numElem.Add(-1)
+}
+
+// wait returns when nobody holds the object any more, or after completeTimeout.
+func (e *elem) wait(t *trace.Task) {
+	done := make(chan struct{})
+	go func() {
+		e.complete.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(completeTimeout):
+		t.Warn("__rxe_cleanup")
+	}
 }
 
 // finalize lets the object be found by its number. It models __rxe_finalize in

@@ -64,7 +64,7 @@ func (d *rxeDev) qpChkAttr(t *trace.Task, qp *rxeQP, attr *core.QPAttr, mask uin
 		}
 	}
 	switch {
-	case mask&spec.IB_QP_PATH_MTU != 0 && attr.PathMTU > d.port.MaxMTU:
+	case mask&spec.IB_QP_PATH_MTU != 0 && attr.PathMTU > d.port.Load().MaxMTU:
 		return rule.RxeQPMTU
 	case mask&spec.IB_QP_MAX_QP_RD_ATOMIC != 0 && uint32(attr.MaxRdAtomic) > d.attr.MaxQPRdAtom:
 		return rule.RxeQPRdAtomic

@@ -1,6 +1,7 @@
 package rxe
 
 import (
+	"encoding/binary"
 	"math/bits"
 
 	"uverbsim/copyuser"
@@ -23,6 +24,7 @@ const (
 const (
 	bufLog2ElemSize  = 0
 	bufIndexMask     = 4
+	bufHead          = 8 // up to where a new one is not all zeros
 	bufProducerIndex = 128
 	bufConsumerIndex = 256
 	bufData          = 384
@@ -58,8 +60,8 @@ func (d *rxeDev) newQueue(t *trace.Task, numElem, elemSize uint32, typ queueType
 		return nil, 0
 	}
 	q.buf = newBuffer(q.bufSize)
-	q.buf.setWord(bufLog2ElemSize, uint32(log2))
-	q.buf.setWord(bufIndexMask, slots-1)
+	binary.LittleEndian.PutUint32(q.buf.head[bufLog2ElemSize:], uint32(log2))
+	binary.LittleEndian.PutUint32(q.buf.head[bufIndexMask:], slots-1)
 	return q, slots - 1
 }
 

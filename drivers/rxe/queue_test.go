@@ -59,6 +59,18 @@ func TestQueueIndexes(t *testing.T) {
 	require.Less(t, q.at(0xffffffff), q.bufSize)
 }
 
+// TestUnusedQueueTakesNoPage: the first page comes when somebody looks, with what a new
+// queue begins with, and stays.
+func TestUnusedQueueTakesNoPage(t *testing.T) {
+	q, _ := (&rxeDev{memory: 1 << 20}).newQueue(nil, 255, 128, toClient)
+	for i := range q.buf.pages {
+		require.Nil(t, q.buf.pages[i].Load(), i)
+	}
+	q.buf.setWord(bufProducerIndex, 5)
+	require.Equal(t, []uint32{7, 255, 5}, []uint32{q.buf.word(bufLog2ElemSize), q.buf.word(bufIndexMask), q.buf.word(bufProducerIndex)})
+	require.Nil(t, q.buf.pages[1].Load())
+}
+
 // TestBuffer: loads and stores go over the ends of pages, and clearing leaves
 // what lies outside.
 func TestBuffer(t *testing.T) {

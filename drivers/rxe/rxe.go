@@ -96,8 +96,8 @@ type rxeDev struct {
 	key       func() uint8
 	queueWork func(func())
 
-	usdevLock trace.Mutex // usdev_lock, over port
-	port      core.PortAttr
+	usdevLock trace.Mutex // usdev_lock, over changes of port
+	port      atomic.Pointer[core.PortAttr]
 
 	ucPool, pdPool, ahPool, srqPool, qpPool, cqPool, mrPool, mwPool pool
 
@@ -245,7 +245,7 @@ func (d *rxeDev) initDeviceParam(mac [6]byte) {
 // initPortParam models rxe_init_port_param in drivers/infiniband/sw/rxe/rxe.c
 // and, since the interface is up, rxe_set_port_state in rxe_net.c.
 func (d *rxeDev) initPortParam(noCarrier bool) {
-	d.port = core.PortAttr{
+	port := &core.PortAttr{
 		State:        spec.IB_PORT_ACTIVE,
 		MaxMTU:       spec.IB_MTU_4096,
 		GIDTblLen:    portGIDTblLen,
@@ -255,16 +255,19 @@ func (d *rxeDev) initPortParam(noCarrier bool) {
 		MaxVLNum:     portMaxVLNum,
 	}
 	if !d.kernel.Has(spec.RxeMaxMsgSize) {
-		d.port.MaxMsgSz = portOldMaxMsgSz
+		port.MaxMsgSz = portOldMaxMsgSz
 	}
 	if noCarrier {
-		d.port.State = spec.IB_PORT_DOWN
+		port.State = spec.IB_PORT_DOWN
 	}
+	d.port.Store(port)
 }
 
 // setMTU models rxe_set_mtu in drivers/infiniband/sw/rxe/rxe.c.
 func (d *rxeDev) setMTU(mtu int) {
-	d.port.ActiveMTU = max(ethMTU(mtu), spec.IB_MTU_256)
+	port := *d.port.Load()
+	port.ActiveMTU = max(ethMTU(mtu), spec.IB_MTU_256)
+	d.port.Store(&port)
 }
 
 // eui48 makes an EUI-64 of a MAC address: addrconf_addr_eui48 in

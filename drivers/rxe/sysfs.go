@@ -26,7 +26,5 @@ func (d *rxeDev) sysfsInfo(cfg *Config) core.SysfsInfo {
 
 // carrier says whether the interface is connected.
 func (d *rxeDev) carrier() bool {
-	d.usdevLock.Lock(nil)
-	defer d.usdevLock.Unlock(nil)
-	return d.port.State == spec.IB_PORT_ACTIVE
+	return d.port.Load().State == spec.IB_PORT_ACTIVE
 }

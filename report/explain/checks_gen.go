@@ -407,7 +407,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).freeKernelBfreg"}},
 	}},
 	"(*drivers/mlx5.Device).accessReg": {enter: "mlx5_core_access_reg", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).execIn"}, binds: []string{"slot", "slot"}},
 	}},
 	"(*drivers/mlx5.Device).addFlowRules": {enter: "mlx5_add_flow_rules", body: []node{
 		{arms: []arm{
@@ -597,6 +597,9 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "srq_commands[srq.typ].destroy", "uid", "srq.uid", "n", "srq.srqn"}},
 	}},
 	"(*drivers/mlx5.Device).cmdDo": {enter: "", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).cmdDoIn"}, binds: []string{"slot", "0"}},
+	}},
+	"(*drivers/mlx5.Device).cmdDoIn": {enter: "", body: []node{
 		{rules: []string{"mlx5-cmd/no-memory"}, cond: "fail_message(in)"},
 		{arms: []arm{
 			{cond: "err == nil", ends: false, body: []node{}},
@@ -1329,8 +1332,11 @@ var functions = map[string]*function{
 			{rules: []string{"mlx5-devx/subscribe-type"}, cond: "!d.is_valid_event(events[i], of_object)", defs: []string{"events", "make(_, n)", "n", "b.array_size(ATTR, SIZE)"}},
 		}},
 	}},
-	"(*drivers/mlx5.Device).exec": {enter: "mlx5_cmd_exec", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
+	"(*drivers/mlx5.Device).exec": {enter: "", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).execIn"}, binds: []string{"slot", "0"}},
+	}},
+	"(*drivers/mlx5.Device).execIn": {enter: "mlx5_cmd_exec", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).cmdDoIn"}, binds: []string{"slot", "slot"}},
 		{calls: []string{"drivers/mlx5.checked"}},
 	}},
 	"(*drivers/mlx5.Device).fillDeviceAttr": {enter: "", body: []node{
@@ -1666,6 +1672,9 @@ var functions = map[string]*function{
 			}},
 		}, defs: []string{"e", "eq.swap(nil)"}},
 	}},
+	"(*drivers/mlx5.Device).operLink": {enter: "", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).accessReg"}, binds: []string{"slot", "query_slot()", "size", "ptys_size", "id", "MLX5_REG_PTYS"}},
+	}},
 	"(*drivers/mlx5.Device).packetReformatAlloc": {enter: "mlx5_packet_reformat_alloc", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).flowNamespace"}, binds: []string{"typ", "r.tables"}},
 		{rules: []string{"mlx5-flow/reformat-no-namespace"}, cond: "tables == nil", defs: []string{"tables", "d.flow_namespace(r.tables)"}},
@@ -1942,16 +1951,16 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*drivers/mlx5.Device).queryNodeDesc": {enter: "mlx5_query_node_desc", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).accessReg"}, binds: []string{"size", "64", "id", "MLX5_REG_NODE_DESC"}},
+		{calls: []string{"(*drivers/mlx5.Device).accessReg"}, binds: []string{"slot", "0", "size", "64", "id", "MLX5_REG_NODE_DESC"}},
 	}},
 	"(*drivers/mlx5.Device).queryPkey": {enter: "mlx5_ib_query_pkey", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).queryPort": {enter: "mlx5_ib_query_port", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).accessReg"}, binds: []string{"size", "size", "id", "MLX5_REG_PTYS"}, defs: []string{"size", "must.size()"}},
+		{calls: []string{"(*drivers/mlx5.Device).operLink"}, binds: []string{"port", "port"}},
 		{arms: []arm{
 			{cond: "caps.has(roce)", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).queryVport"}, asks: true},
+				{calls: []string{"(*drivers/mlx5.Device).execIn"}, asks: true, binds: []string{"slot", "query_slot()"}},
 			}},
 		}},
 	}},
@@ -2811,7 +2820,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/rxe.rxeDev).qpChkAltPath"}},
 			}},
 		}},
-		{rules: []string{"rxe/qp-mtu"}, cond: "mask & IB_QP_PATH_MTU != 0 && attr.path_mtu > port.max_mtu"},
+		{rules: []string{"rxe/qp-mtu"}, cond: "mask & IB_QP_PATH_MTU != 0 && attr.path_mtu > load.max_mtu"},
 		{rules: []string{"rxe/qp-rd-atomic"}, cond: "mask & IB_QP_MAX_QP_RD_ATOMIC != 0 && uint32(attr.max_rd_atomic) > device_attr.max_qp_rd_atom"},
 		{rules: []string{"rxe/qp-timeout"}, cond: "mask & IB_QP_TIMEOUT != 0 && attr.timeout > 31"},
 	}},
@@ -6233,7 +6242,6 @@ var constants = map[string]uint64{
 	"BUF_CONSUMER_INDEX":                    256,
 	"BUF_DATA":                              384,
 	"BUF_INDEX_MASK":                        4,
-	"BUF_LOG2_ELEM_SIZE":                    0,
 	"BUF_PRODUCER_INDEX":                    128,
 	"BUNDLE_ALIGN":                          8,
 	"BUNDLE_PRIV_HEAD":                      208,
@@ -6353,7 +6361,6 @@ var constants = map[string]uint64{
 	"EXTENDED":                              12,
 	"EXTENDED_AV":                           2147483648,
 	"EXT_MIN_LOG_STRIDES":                   3,
-	"EXT_STRIDES_LOG":                       3,
 	"EX_CMD_HDR_SIZE":                       16,
 	"EX_CMD_WORD":                           8,
 	"FD":                                    3,
@@ -6674,8 +6681,6 @@ var constants = map[string]uint64{
 	"MAX_SRQ":                                      917503,
 	"MAX_SRQSGE":                                   27,
 	"MAX_SRQWR":                                    1048576,
-	"MAX_STRIDES_LOG":                              16,
-	"MAX_STRIDE_LOG":                               13,
 	"MAX_STRIDE_LOG_BYTES":                         13,
 	"MAX_SUPP_EVENT_NUM":                           255,
 	"MAX_TOT_MCAST_QP":                             458752,
@@ -6695,8 +6700,6 @@ var constants = map[string]uint64{
 	"MIN_SRQSGE":                                   1,
 	"MIN_SRQWQE_SIZE":                              32,
 	"MIN_SRQWR":                                    1,
-	"MIN_STRIDES_LOG":                              9,
-	"MIN_STRIDE_LOG":                               6,
 	"MIN_STRIDE_LOG_BYTES":                         6,
 	"MKC_ACCESS_MODE_KL_MS":                        2,
 	"MKC_ACCESS_MODE_KSM":                          3,
@@ -7111,6 +7114,7 @@ var constants = map[string]uint64{
 	"QP_STXRC":                                                      3,
 	"QUERY_DCT_MASK":                                                33209,
 	"QUERY_PORT_SPEED_EX":                                           3,
+	"QUERY_ROOM":                                                    512,
 	"RADDR_SEG_SIZE":                                                16,
 	"RATE2_5_GBPS":                                                  2,
 	"RATE800_GBPS":                                                  23,
@@ -7161,7 +7165,6 @@ var constants = map[string]uint64{
 	"RETRY":                                                         77312,
 	"RLIMIT_MEMLOCK":                                                8,
 	"RLIMIT_NOFILE":                                                 7,
-	"RQC_WQ":                                                        80,
 	"RSS_FLAGS":                                                     196,
 	"RXE_CREATE_QP_UDATA_FIRST":                                     10,
 	"RXE_FLUSH":                                                     5,
@@ -7200,6 +7203,7 @@ var constants = map[string]uint64{
 	"SIZE_MASK":                                                     511,
 	"SNIFFER_ENTRIES":                                               1,
 	"SPARE_BUNDLE":                                                  0,
+	"SPARE_DRIVER":                                                  2,
 	"SPARE_WRITE_BUNDLE":                                            1,
 	"SQ_DRAINING":                                                   7,
 	"SRQT_BASIC":                                                    0,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -56,7 +57,8 @@ func runSlice(ctx context.Context, t *target, d time.Duration) result {
 	cmd := exec.CommandContext(ctx, t.binary, "-test.run=^$", "-test.fuzz=^"+t.Name+"$", "-test.fuzztime="+d.String(),
 		"-test.fuzzminimizetime=20x", "-test.parallel=1", "-test.fuzzcachedir="+t.cache)
 	cmd.Dir = t.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the workers are ended with it
+	cmd.Env = append([]string{"GOGC=400"}, os.Environ()...) // most executions leave nothing; the user's own goes before
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}   // the workers are ended with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = 10 * time.Second
 	start := time.Now()

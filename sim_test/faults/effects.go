@@ -17,6 +17,7 @@ type Effect struct {
 	// names, or behind * by what is in them; Stays those that may differ when everything is closed.
 	Leaves, Stays []string
 	Rest          bool // the rest of the case may be answered otherwise
+	Pair          bool // it is met only behind another fault
 }
 
 // Effects are all of them.
@@ -51,7 +52,7 @@ var Effects = []Effect{
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && (s.Where() == "mlx5_ib_modify_qp" && s.What == "copy_to_user" || s.In("ib_uverbs_ex_modify_qp") && s.In("uverbs_response"))
 		},
-		Rest: true},
+		Leaves: []string{"Hardware.dct"}, Rest: true},
 	{Why: "a completion queue that has its new size, whose answer cannot be written (ib_uverbs_resize_cq)",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && s.In("ib_uverbs_resize_cq") && s.In("uverbs_response")
@@ -71,7 +72,9 @@ var Effects = []Effect{
 		of:   func(_ *Outcome, s *Step) bool { return s.What == "req_notify_cq" },
 		Rest: true},
 	{Why: "counters of a flow that was not made keep the device's counter (mlx5_ib_counters_clear_description)",
-		of:     func(_ *Outcome, s *Step) bool { return s.In("_create_flow_rule") },
+		of: func(_ *Outcome, s *Step) bool {
+			return s.In("_create_flow_rule") || isCopy(s) && s.In("ib_uverbs_ex_create_flow") && s.In("uverbs_response")
+		},
 		Leaves: []string{"Hardware.flow_counter"}, Rest: true},
 	{Why: "an answer over the header of the call itself, of which a part was written",
 		of: func(o *Outcome, s *Step) bool {
@@ -97,6 +100,9 @@ var Effects = []Effect{
 	{Why: "a create that is undone, and whose driver refuses to: the object stays (rdma_alloc_abort_uobject)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("rdma_alloc_abort_uobject") },
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
+	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays",
+		of:     func(o *Outcome, s *Step) bool { return isCopy(s) && refuses(o.Case.Device) },
+		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
 	{Why: "a read into memory that cannot be written: the event is off the queue by then",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && (s.In("ib_uverbs_event_read") || s.In("devx_async_cmd_event_read"))
@@ -108,6 +114,16 @@ var Effects = []Effect{
 	{Why: "a number that the device does not tell is answered as 0 (mlx5_query_min_inline, mlx5_query_port_roce)",
 		of:   func(_ *Outcome, s *Step) bool { return s.In("mlx5_query_min_inline") || s.In("mlx5_query_port_roce") },
 		Rest: true},
+	{Why: "a region that is undone, and whose key the device does not give up, keeps its memory pinned (create_real_mr)",
+		of: func(o *Outcome, s *Step) bool {
+			return len(o.Hits) > 1 && slices.Contains(commands, s.Kind) && s.In("create_real_mr")
+		},
+		Leaves: []string{"Processes", "Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true, Pair: true},
+	{Why: "what the device does not give up behind another fault, while the call is undone, is lost with what it holds",
+		of: func(o *Outcome, _ *Step) bool {
+			return len(o.Hits) > 1 && !expectStep(o, &o.Hits[0]).GoesOn && slices.Contains(commands, o.Hits[1].Kind)
+		},
+		Leaves: []string{"Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device does not give up while a call is undone, or where nobody looks at what it answers, is lost with what it holds",
 		of: func(o *Outcome, s *Step) bool {
 			return slices.Contains(commands, s.Kind) && expectStep(o, s).GoesOn
@@ -120,6 +136,11 @@ var destroyers = []string{
 	"ib_uverbs_destroy_cq", "ib_uverbs_destroy_qp", "ib_uverbs_destroy_srq", "ib_uverbs_ex_destroy_wq",
 	"ib_uverbs_handler_UVERBS_METHOD_CQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_QP_DESTROY",
 	"ib_uverbs_handler_UVERBS_METHOD_SRQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_WQ_DESTROY",
+}
+
+// refuses says whether the driver of a case's device refuses to destroy something.
+func refuses(d *casefile.Device) bool {
+	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool { return strings.HasPrefix(name, "refuse_") })
 }
 
 // flagsDriver says whether a step flags the driver's answer, when the handler is

@@ -136,8 +136,8 @@ func errnoOf(err error) syscall.Errno {
 	return 0
 }
 
-// errnoName is the name of an errno as cases spell it, "" for 0.
-func errnoName(e syscall.Errno) string {
+// ErrnoName is the name of an errno as cases spell it, "" for 0.
+func ErrnoName(e syscall.Errno) string {
 	switch e {
 	case 0:
 		return ""

@@ -27,7 +27,7 @@ func (e Expectation) Allows(o *Outcome) bool {
 func (e Expectation) text(c *Call) string {
 	var names []string
 	for _, errno := range e.Errno {
-		names = append(names, errnoName(errno))
+		names = append(names, ErrnoName(errno))
 	}
 	if e.GoesOn {
 		names = append(names, c.Answer.String())

@@ -65,4 +65,4 @@ func (a Answer) String() string {
 }
 
 // Name is the errno in the spelling of the cases, "" for none.
-func (a Answer) Name() string { return errnoName(a.Errno) }
+func (a Answer) Name() string { return ErrnoName(a.Errno) }

@@ -3,6 +3,7 @@ package fuzz
 import (
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,9 +23,25 @@ func worker() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
+// corpusFolder is where the recorded cases are: in the sources, or, as a fleet has
+// it, beside the program.
+func corpusFolder() string {
+	if program, err := os.Executable(); err == nil {
+		if beside := filepath.Join(filepath.Dir(program), "corpus"); isFolder(beside) {
+			return beside
+		}
+	}
+	return "../corpus"
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
 // readCorpus is the recorded cases on the newest kernel, read once.
 var readCorpus = sync.OnceValues(func() (list []*casefile.Case, err error) {
-	names, err := filepath.Glob("../corpus/linux-6.12*.jsonl")
+	names, err := filepath.Glob(filepath.Join(corpusFolder(), "linux-6.12*.jsonl"))
 	for _, name := range names {
 		if strings.Contains(name, "sweep") || strings.Contains(name, "-fuzz") || strings.Contains(name, "removal") {
 			continue

@@ -34,6 +34,8 @@ type life struct {
 	kids    []player.Task
 	removed bool
 	memory  uint32
+	look    bool // whether somebody may do something meanwhile
+	timing  bool // somebody may: what is answered is a matter of time
 }
 
 // answer is what came of a call.
@@ -73,7 +75,15 @@ func (l *life) answered(op string, ret int64, err error) bool {
 		a.ret, a.what = 0, refusal(err)
 	}
 	l.answers = append(l.answers, a)
+	l.timing = l.timing || l.look && busy(l.m)
 	return err == nil
+}
+
+// busy says whether the device does something by itself: rxe works for its queue pairs
+// while their program goes on.
+func busy(m *model.Machine) bool {
+	rxe, ok := m.Driver.(model.Counter)
+	return ok && m.Driver.Device() != nil && m.Driver.Device().IBDevice().DriverID == spec.RDMA_DRIVER_RXE && rxe.Counts()["qp"] > 0
 }
 
 // refusal names what an error says to the user. One that no user can get is a

@@ -1,6 +1,8 @@
 package fuzz
 
 import (
+	"bytes"
+	_ "embed"
 	"sync"
 	"testing"
 
@@ -9,14 +11,16 @@ import (
 	"uverbsim/casefile"
 )
 
+//go:embed testdata/objects.jsonl
+var objectLines []byte
+
 // objectCases are, for each driver, the case that makes an object of each kind.
 var objectCases = sync.OnceValues(func() (map[string]*casefile.Case, error) {
-	list, err := casefile.ReadFile("testdata/objects.jsonl")
-	if err != nil {
-		return nil, err
-	}
 	m := map[string]*casefile.Case{}
-	for _, c := range list {
+	for c, err := range casefile.Read(bytes.NewReader(objectLines), "testdata/objects.jsonl") {
+		if err != nil {
+			return nil, err
+		}
 		m[c.Driver] = c
 	}
 	return m, nil
@@ -41,7 +45,7 @@ func TestObjects(t *testing.T) {
 	for driver, kinds := range map[string]int{"rxe": 8, "mlx5": 17, "stub": 15} {
 		t.Run(driver, func(t *testing.T) {
 			b, program := equipped(t, driver)
-			_, _, err := b.fresh(func(l *life) {
+			_, err := b.fresh(func(l *life) {
 				l.replay(program)
 				seen := map[string]bool{}
 				for i, a := range l.answers {

@@ -37,7 +37,7 @@ func (c *cannot) Error() string { return "no program does that: " + c.what }
 
 // programOf returns a case as a program, and where the end of each step is in it.
 func (b *bed) programOf(c *casefile.Case) (program []byte, ends []int, err error) {
-	_, _, fresh := b.fresh(func(l *life) {
+	_, fresh := b.fresh(func(l *life) {
 		r := &recorder{life: l, c: c, bufs: map[string]uint64{}, syms: map[string]symbol{}, names: map[string]int{}}
 		if err = r.record(); err == nil {
 			program, ends = r.program, r.at

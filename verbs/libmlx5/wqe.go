@@ -59,7 +59,6 @@ const (
 const (
 	ctrlOpmodIdxOpcode = 0
 	ctrlQPNDs          = 4
-	ctrlFmCeSe         = 11
 	ctrlImm            = 12
 )
 

@@ -63,7 +63,7 @@ func (d *Device) exec(t *trace.Task, slot int, in, out []byte) error {
 		c.out = make([]byte, want)
 	}
 	fail := t.Fail(trace.Command, spec.Name)
-	if t.Fail(trace.Timeout, spec.Name) {
+	if !fail && t.Fail(trace.Timeout, spec.Name) {
 		t.Note(trace.Firmware, spec.Name, uint64(c.opcode), 0, 0)
 		return ErrTimeout
 	}

@@ -49,7 +49,7 @@ type cqOptions struct {
 	log, eqn uint32
 	size     uint64 // cqe_sz
 	oi, cc   bool
-	apu      bool // c_eqn names an element of a processor of the device's
+	apu      bool   // c_eqn names an element of a processor of the device's
 	buffer   []Addr // pages; nil is those from cqBuffer on
 	logPage  uint64
 	offset   uint64

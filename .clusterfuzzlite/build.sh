@@ -1,0 +1,3 @@
+#!/bin/bash -eu
+# The same as for OSS-Fuzz.
+exec "$SRC/uverbsim/fuzz/oss-fuzz/build.sh"

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// inRoot has a test run in the root of the project.
+func inRoot(t *testing.T) { t.Chdir(root) }
+
+// TestFind: what is found is what a search of the sources for the declarations finds.
+func TestFind(t *testing.T) {
+	inRoot(t)
+	targets, err := find(t.Context(), nil)
+	require.NoError(t, err)
+	var got, want []string
+	for _, t := range targets {
+		got = append(got, t.String())
+	}
+	declared := regexp.MustCompile(`(?m)^func (Fuzz\w*)\(\w+ \*testing\.F\)`)
+	require.NoError(t, filepath.WalkDir(".", func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, m := range declared.FindAllStringSubmatch(string(text), -1) {
+			want = append(want, "uverbsim/"+filepath.Dir(path)+":"+m[1])
+		}
+		return err
+	}))
+	slices.Sort(got)
+	slices.Sort(want)
+	require.Equal(t, want, got)
+	require.Greater(t, len(got), 40)
+
+	one, err := find(t.Context(), []string{"FuzzProgramMLX5"})
+	require.NoError(t, err)
+	require.Len(t, one, 1)
+	of, err := find(t.Context(), []string{"./spec:FuzzKeys"})
+	require.NoError(t, err)
+	require.Equal(t, "uverbsim/spec:FuzzKeys", of[0].String())
+	require.Len(t, of, 1)
+	_, err = find(t.Context(), []string{"FuzzNothing"})
+	require.ErrorContains(t, err, "no target FuzzNothing")
+}
+
+// TestWatchdog: each target ends when it hangs.
+func TestWatchdog(t *testing.T) {
+	inRoot(t)
+	targets, err := find(t.Context(), nil)
+	require.NoError(t, err)
+	for _, dir := range slices.Compact(dirs(targets)) {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		require.NoError(t, err)
+		watched := 0
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			require.NoError(t, err)
+			for _, body := range regexp.MustCompile(`\.Fuzz\(func\([^)]*\) \{`).Split(string(text), -1)[1:] {
+				watched++
+				if !strings.HasPrefix(strings.TrimSpace(body), "watchdog.On(") && !strings.Contains(body, "b.play(") {
+					t.Errorf("%s: a target without watchdog.On", f)
+				}
+			}
+		}
+		require.Positive(t, watched, dir)
+	}
+}
+
+func dirs(targets []*target) (list []string) {
+	for _, t := range targets {
+		list = append(list, t.dir)
+	}
+	return list
+}
+
+// TestFleet runs the script that builds the targets for a fleet, with a script in the
+// place of the image's that notes what it is asked for: it is each target, once, under
+// a name of its own.
+func TestFleet(t *testing.T) {
+	inRoot(t)
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	targets, err := find(t.Context(), nil)
+	require.NoError(t, err)
+	bin, out := t.TempDir(), t.TempDir()
+	fake := "#!/bin/sh\necho \"$1:$2 $3\" >>\"$OUT/asked\"\ntouch \"$OUT/$3\"\nchmod +x \"$OUT/$3\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "compile_native_go_fuzzer_v2"), []byte(fake), 0o755))
+	cmd := exec.Command("fuzz/oss-fuzz/build.sh")
+	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "OUT="+out, "SRC="+filepath.Dir(here), "UVERBSIM="+here)
+	text, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(text))
+	asked, err := os.ReadFile(filepath.Join(out, "asked"))
+	require.NoError(t, err)
+	var got, names, want []string
+	for line := range strings.Lines(string(asked)) {
+		target, name, _ := strings.Cut(strings.TrimSpace(line), " ")
+		got, names = append(got, target), append(names, name)
+	}
+	for _, t := range targets {
+		want = append(want, t.String())
+	}
+	require.Equal(t, want, got)
+	slices.Sort(names)
+	require.Len(t, slices.Compact(names), len(want))
+	cases, err := filepath.Glob(filepath.Join(out, "corpus", "*.jsonl"))
+	require.NoError(t, err)
+	require.NotEmpty(t, cases)
+
+	// The image's script looks for the function's name in the package's folder and
+	// below, and gives up where it begins another one's.
+	for _, target := range targets {
+		n := 0
+		require.NoError(t, filepath.WalkDir(target.dir, func(path string, d os.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(path, ".go") {
+				text, _ := os.ReadFile(path) // it was just listed
+				for line := range strings.Lines(string(text)) {
+					if strings.Contains(line, "func "+target.Name) && strings.Contains(line, "testing.F") {
+						n++
+					}
+				}
+			}
+			return err
+		}))
+		require.Equal(t, 1, n, "declarations that begin with %s in %s", target.Name, target.dir)
+	}
+}
+
+// TestRead takes the words of Go's fuzzing to pieces.
+func TestRead(t *testing.T) {
+	r := read(strings.NewReader("fuzz: elapsed: 0s, gathering baseline coverage: 3/3 completed, now fuzzing with 1 workers\n"+
+		"fuzz: elapsed: 3s, execs: 100 (33/sec), new interesting: 2 (total: 5)\n"+
+		"fuzz: elapsed: 6s, execs: 325967 (108655/sec), new interesting: 11 (total: 202)\n"+
+		"--- FAIL: FuzzX (6.00s)\n    Failing input written to testdata/fuzz/FuzzX/771e938e4458e983\nFAIL\n"), "/dir")
+	require.EqualValues(t, 325967, r.Executions)
+	require.EqualValues(t, 11, r.NewInteresting)
+	require.Len(t, r.Failures, 1)
+	require.Equal(t, "/dir/testdata/fuzz/FuzzX/771e938e4458e983", r.Failures[0].Input)
+	require.Contains(t, r.Failures[0].Output, "--- FAIL: FuzzX")
+	require.False(t, r.Failures[0].over())
+
+	late := read(strings.NewReader("--- FAIL: FuzzX (4.06s)\n    context deadline exceeded\nFAIL\n"), "/dir")
+	require.True(t, late.Failures[0].over())
+	hang := read(strings.NewReader("panic: FuzzX: not over after 20s\n    context deadline exceeded\n"), "/dir")
+	require.False(t, hang.Failures[0].over())
+}
+
+// play runs a session of three targets whose slices are made up: of each 100
+// executions, and of the last, if it fails, a failure.
+func play(t *testing.T, o options, fails bool) (*session, string) {
+	var out bytes.Buffer
+	s := &session{options: o, log: &bytes.Buffer{}, targets: []*target{{Name: "FuzzA"}, {Name: "FuzzB"}, {Name: "FuzzC"}},
+		slice: func(_ context.Context, t *target, d time.Duration) result {
+			r := result{Executions: 100, NewInteresting: 1, Seconds: d.Seconds()}
+			if fails && t.Name == "FuzzC" {
+				r.Failures = []failure{{Input: "testdata/fuzz/FuzzC/1", Output: "why"}}
+			}
+			return r
+		}}
+	s.run(t.Context())
+	require.NoError(t, s.report(&out))
+	return s, out.String()
+}
+
+func TestTurns(t *testing.T) {
+	s, text := play(t, options{slice: time.Second, jobs: 2}, false)
+	require.EqualValues(t, 300, s.total(), "each once")
+	require.False(t, s.failed())
+	require.Contains(t, text, "3 targets")
+
+	s, _ = play(t, options{slice: time.Second, jobs: 1, executions: 1000}, false)
+	require.EqualValues(t, 1000, s.total())
+	for _, target := range s.targets {
+		require.GreaterOrEqual(t, target.Executions, int64(300), "in turns")
+	}
+
+	s, text = play(t, options{slice: time.Second, jobs: 2, executions: 2000, json: true}, true)
+	require.True(t, s.failed())
+	var sum summary
+	require.NoError(t, json.Unmarshal([]byte(text), &sum))
+	require.Equal(t, 1, sum.Failures)
+	require.GreaterOrEqual(t, sum.Executions, int64(2000))
+	require.EqualValues(t, 100, sum.Targets[2].Executions, "what fails is not run again")
+	require.Equal(t, "testdata/fuzz/FuzzC/1", sum.Targets[2].Failures[0].Input)
+}
+
+func TestUsage(t *testing.T) {
+	var out, log bytes.Buffer
+	require.Equal(t, 0, run(t.Context(), []string{"-help"}, &out, &log))
+	require.Contains(t, log.String(), "-executions")
+	require.Equal(t, 2, run(t.Context(), []string{"-nothing"}, &out, &log))
+}

@@ -1,0 +1,106 @@
+package faults_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/faults"
+	"uverbsim/trace"
+)
+
+// page is the page that has the tables.
+const page = "../../docs/faults.md"
+
+// TestDocument holds the tables of the page to those of this package; with -update it
+// writes them.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	want := string(text)
+	for name, table := range map[string]string{"kinds": kindsTable(), "exceptions": exceptionsTable(), "effects": effectsTable()} {
+		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+		head, rest, ok := strings.Cut(want, begin)
+		require.True(t, ok, begin)
+		_, tail, ok := strings.Cut(rest, end)
+		require.True(t, ok, end)
+		want = head + begin + "\n" + table + "\n" + end + tail
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(want), 0o666))
+		return
+	}
+	require.Equal(t, want, string(text), "%s: go test ./sim_test/faults -run TestDocument -update", page)
+}
+
+func kindsTable() string {
+	var b strings.Builder
+	b.WriteString("| kind | the call answers |\n|---|---|\n")
+	for k := range trace.NumSteps {
+		fmt.Fprintf(&b, "| %s | %s |\n", k, faults.ErrnoName(faults.ByKind[k]))
+	}
+	return b.String()
+}
+
+func exceptionsTable() string {
+	var b strings.Builder
+	b.WriteString("| steps | in | the call answers | why |\n|---|---|---|---|\n")
+	for i := range faults.Exceptions {
+		e := &faults.Exceptions[i]
+		var kinds, answers []string
+		for _, k := range e.Kinds {
+			kinds = append(kinds, k.String())
+		}
+		for _, errno := range e.Errno {
+			answers = append(answers, faults.ErrnoName(errno))
+		}
+		if e.GoesOn {
+			answers = append(answers, "what it does without")
+		}
+		steps := strings.TrimSpace(strings.Join(kinds, ", ") + " " + strings.Join(e.What, ", "))
+		if steps == "" {
+			steps = "any"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", steps, code(e.In), strings.Join(answers, " or "), e.Why)
+	}
+	return b.String()
+}
+
+func effectsTable() string {
+	var b strings.Builder
+	for i := range faults.Effects {
+		b.WriteString(wrapped("- " + faults.Effects[i].Why))
+	}
+	return b.String()
+}
+
+// columns is how wide the page is.
+const columns = 120
+
+// wrapped is an item of a list in lines of the page's width.
+func wrapped(item string) string {
+	var b strings.Builder
+	line := ""
+	for _, word := range strings.Fields(item) {
+		switch {
+		case line == "":
+			line = word
+		case len([]rune(line))+1+len([]rune(word)) > columns:
+			b.WriteString(line + "\n")
+			line = "  " + word
+		default:
+			line += " " + word
+		}
+	}
+	return b.String() + line + "\n"
+}
+
+func code(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "`" + strings.Join(names, "`, `") + "`"
+}
