@@ -11,7 +11,7 @@ import (
 	"uverbsim/process"
 )
 
-// onCPU returns a task on each of n different processors.
+// onCPUs returns a task on each of n different processors.
 func onCPUs(n int) []*process.Task {
 	tasks := make([]*process.Task, n)
 	for i := range tasks {

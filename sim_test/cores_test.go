@@ -232,4 +232,3 @@ func (c *caller) makeNops(tb testing.TB, n int) (first uint64) {
 	}
 	return first
 }
-

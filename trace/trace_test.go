@@ -79,3 +79,43 @@ func BenchmarkOff(b *testing.B) {
 		task.Enter(trace.Uverbs, "f").Leave()
 	}
 }
+
+// TestCut: a copy is asked about twice, before its first byte and in its middle, one
+// of a byte once, and one of nothing never.
+func TestCut(t *testing.T) {
+	s := &stepper{}
+	task := trace.NewTask(1, s)
+	require.Equal(t, 8, task.Cut("c", 8))
+	require.Equal(t, 1, task.Cut("c", 1))
+	require.Zero(t, task.Cut("c", 0))
+	require.Equal(t, []trace.Step{trace.Copy, trace.Middle, trace.Copy}, s.asked)
+	s.fail = trace.Middle
+	require.Equal(t, 4, task.Cut("c", 8))
+	s.fail = trace.Copy
+	require.Zero(t, task.Cut("c", 8))
+	require.Equal(t, 8, (*trace.Task)(nil).Cut("c", 8))
+}
+
+// stepper makes steps of one kind fail.
+type stepper struct {
+	fail  trace.Step
+	asked []trace.Step
+}
+
+func (*stepper) Event(*trace.Task, *trace.Event) {}
+func (s *stepper) Fail(_ *trace.Task, k trace.Step, _ string) bool {
+	s.asked = append(s.asked, k)
+	return s.fail != trace.Alloc && k == s.fail
+}
+
+func TestFunctions(t *testing.T) {
+	task := trace.NewTask(1, &stepper{})
+	outer := task.Enter(trace.Uverbs, "f")
+	inner := task.EnterInlined(trace.Uverbs, "g")
+	require.Equal(t, []string{"f", "g"}, task.Functions())
+	inner.Leave()
+	require.Equal(t, []string{"f"}, task.Functions())
+	outer.Leave()
+	require.Empty(t, task.Functions())
+	require.Nil(t, (*trace.Task)(nil).Functions())
+}

@@ -80,7 +80,11 @@ func queryPort(task *process.Task, dev *core.Device, port uint32, attr *core.Por
 		return rule.RxeQueryPort
 	}
 	d := toRdev(dev)
-	*attr = *d.port.Load() // in place of a look under usdev_lock
+	if t != nil { // otherwise nobody sees the lock: the port is replaced as a whole
+		d.usdevLock.Lock(t)
+		defer d.usdevLock.Unlock(t)
+	}
+	*attr = *d.port.Load()
 	attr.ActiveSpeed, attr.ActiveWidth = spec.IB_SPEED_SDR, spec.IB_WIDTH_1X
 	attr.PhysState = spec.IB_PORT_PHYS_STATE_POLLING
 	if attr.State == spec.IB_PORT_ACTIVE {

@@ -290,7 +290,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.tryCharge"}, binds: []string{"r", "RDMACG_RESOURCE_HCA_HANDLE"}},
 	}},
 	"(*core.Ucontext).InsertMmapEntry": {enter: "rdma_user_mmap_entry_insert_range", body: []node{
-		{rules: []string{"umap/no-offset"}, cond: "!ok || t.fail(ALLOC, \"rdma_user_mmap_entry\")", defs: []string{"ok", "x.free(min, max, n)", "x", "c.mmap", "n", "(length + PAGE_SIZE - 1) >> PAGE_SHIFT"}},
+		{rules: []string{"umap/no-offset"}, cond: "!ok || t.fail(ALLOC, \"rdma_user_mmap_entry\")", defs: []string{"ok", "free.find(min, max, n)", "n", "(length + PAGE_SIZE - 1) >> PAGE_SHIFT"}},
 	}},
 	"(*core.Ucontext).MmapEntryOf": {enter: "rdma_user_mmap_entry_get", body: []node{
 		{arms: []arm{
@@ -6329,6 +6329,7 @@ var constants = map[string]uint64{
 	"END_DCI_STREAMS":                       102,
 	"END_FLAGS":                             64,
 	"END_MULTI_PKT":                         60,
+	"END_OF_OFFSETS":                        4294967295,
 	"END_PACKET_PACING":                     56,
 	"END_RESPONSE_LENGTH":                   8,
 	"END_RSS_CAPS":                          32,

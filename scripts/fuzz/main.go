@@ -7,9 +7,9 @@
 // Targets are found in the sources, so that none can be forgotten. Each package is
 // built once; then each target is run for a slice of time by itself, as many at once
 // as there are jobs, over and over, until the time is over or all of them together
-// have done the executions. What is found is kept where go test -fuzz keeps it:
-// inputs that fail in testdata/fuzz of the package, which every go test runs from then
-// on, interesting ones in the build cache.
+// have done the executions, and each had a turn. What is found is kept where
+// go test -fuzz keeps it: inputs that fail in testdata/fuzz of the package, which every
+// go test runs from then on, interesting ones in the build cache.
 //
 // The exit status is 1 if an input was found that fails, and 2 if targets could not be
 // run.

@@ -187,6 +187,9 @@ func TestTurns(t *testing.T) {
 		require.GreaterOrEqual(t, target.Executions, int64(300), "in turns")
 	}
 
+	s, _ = play(t, options{slice: time.Second, jobs: 1, executions: 1}, false)
+	require.EqualValues(t, 300, s.total(), "each has a turn")
+
 	s, text = play(t, options{slice: time.Second, jobs: 2, executions: 2000, json: true}, true)
 	require.True(t, s.failed())
 	var sum summary

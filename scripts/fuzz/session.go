@@ -55,9 +55,7 @@ func (s *session) next() (*target, time.Duration) {
 		}
 		d = min(d, left.Truncate(time.Second))
 	}
-	if s.executions > 0 && s.total() >= s.executions {
-		return nil, 0
-	}
+	once = once || s.executions > 0 && s.total() >= s.executions // each has one turn at least
 	var best *target
 	for _, t := range s.targets {
 		if t.running || len(t.Failures) > 0 || once && t.spent > 0 {

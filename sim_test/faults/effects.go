@@ -119,9 +119,9 @@ var Effects = []Effect{
 			return len(o.Hits) > 1 && slices.Contains(commands, s.Kind) && s.In("create_real_mr")
 		},
 		Leaves: []string{"Processes", "Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true, Pair: true},
-	{Why: "what the device does not give up behind another fault, while the call is undone, is lost with what it holds",
+	{Why: "what the device or the driver does not give up behind another fault, while the call is undone, is lost with what it holds",
 		of: func(o *Outcome, _ *Step) bool {
-			return len(o.Hits) > 1 && !expectStep(o, &o.Hits[0]).GoesOn && slices.Contains(commands, o.Hits[1].Kind)
+			return len(o.Hits) > 1 && !expectStep(o, &o.Hits[0]).GoesOn && (slices.Contains(commands, o.Hits[1].Kind) || o.Hits[1].Kind == trace.Op)
 		},
 		Leaves: []string{"Hardware."}, Stays: []string{"Hardware.", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device does not give up while a call is undone, or where nobody looks at what it answers, is lost with what it holds",
