@@ -1,6 +1,8 @@
 package core
 
 import (
+	"math"
+
 	"uverbsim/copyuser"
 	"uverbsim/process"
 	"uverbsim/rule"
@@ -17,6 +19,10 @@ const (
 
 // hpageShift is HPAGE_SHIFT: the huge pages of x86-64 have 2 MiB.
 const hpageShift = 21
+
+// maxPFNs is how many small pages memory may have: the kernel keeps a number of 8
+// bytes for each (pfn_list), and no kvcalloc gives more than INT_MAX bytes.
+const maxPFNs = math.MaxInt32 / 8
 
 // DMA is what makes pages reachable for a device: the kernel's DMA API. Map
 // returns the bus address of the first of pages that lie side by side then, and
@@ -132,7 +138,7 @@ func (u *UmemODP) init(t *trace.Task, invalidate Invalidate) error {
 	case u.Start() == u.End():
 		return rule.UmemODPEmpty
 	}
-	if t.Fail(trace.Alloc, "dma_list") {
+	if (u.End()-u.Start())>>copyuser.PageShift > maxPFNs || t.Fail(trace.Alloc, "dma_list") {
 		return rule.UmemODPNoMemory
 	}
 	u.List = make([]uint64, u.NumPages())

@@ -136,6 +136,30 @@ func TestUmemODPRelease(t *testing.T) {
 	require.NoError(t, p.Munmap(at, 2*page), "nobody is told any more")
 }
 
+// TestUmemODPTooLong: memory whose list of pages the kernel could not allocate.
+func TestUmemODPTooLong(t *testing.T) {
+	p, at := pinner(t, 0, true, 1)
+	const most = math.MaxInt32 / 8 // of small pages: 2 GiB of numbers of 8 bytes
+	for _, tt := range []struct {
+		pages  uint64
+		access uint32
+		want   error
+	}{
+		{most + 1, odpAccess, rule.UmemODPNoMemory},
+		{1 << 35, odpAccess, rule.UmemODPNoMemory},
+		{most &^ 511, odpAccess | AccessHugetlb, nil}, // the list has one for 512 of them
+		{most&^511 + 512, odpAccess | AccessHugetlb, rule.UmemODPNoMemory},
+	} {
+		u, err := GetUmemODP(p.MainTask(), &Device{}, newDMA(), uint64(at)&^(1<<hpageShift-1), tt.pages*page, tt.access, dropAll)
+		if tt.want != nil {
+			require.Equal(t, tt.want, err)
+			continue
+		}
+		require.NoError(t, err)
+		u.Release(nil)
+	}
+}
+
 // TestUmemODPImplicit: a part of the whole address space is memory of its own.
 func TestUmemODPImplicit(t *testing.T) {
 	p, at := pinner(t, 0, true, 1)

@@ -75,7 +75,7 @@ func createXRCQPUser(t *trace.Task, realQP *QP, attr *QPInitAttr) (*QP, error) {
 		CloseQP(t, qp) // it is a handle
 		return nil, rule.QPNoMemory
 	}
-	attr.XRCD.tgtQPs[realQP.QPNum] = realQP
+	attr.XRCD.tgtQPs.store(t, realQP)
 	return qp, nil
 }
 
@@ -120,7 +120,7 @@ func OpenQP(task *process.Task, xrcd *XRCD, num uint32, qpType uint32, handler f
 	}
 	xrcd.tgtQPsRwsem.DownRead(t)
 	defer xrcd.tgtQPsRwsem.UpRead(t)
-	realQP := xrcd.tgtQPs[num]
+	realQP := xrcd.tgtQPs.load(t, num)
 	if realQP == nil {
 		return nil, rule.QPOpenUnknown
 	}
@@ -211,7 +211,7 @@ func destroySharedQP(qp *QP, udata *Udata) error {
 	CloseQP(t, qp) // it is a handle
 	last := realQP.Usecnt.Read(t, "ib_qp") == 0
 	if last {
-		delete(xrcd.tgtQPs, realQP.QPNum)
+		xrcd.tgtQPs.erase(t, realQP.QPNum)
 	}
 	xrcd.tgtQPsRwsem.UpWrite(t)
 	if last && DestroyQPUser(realQP, &Udata{Attrs: udata.Attrs}) == nil {

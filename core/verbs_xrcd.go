@@ -19,8 +19,8 @@ func AllocXRCDUser(dev *Device, inode any, udata *Udata) (*XRCD, error) {
 	if t.Fail(trace.Alloc, "ib_xrcd") {
 		return nil, rule.XRCDNoMemory
 	}
-	xrcd := &XRCD{Device: dev, Inode: inode, tgtQPs: map[uint32]*QP{}}
-	xrcd.tgtQPsRwsem.Name = "tgt_qps_rwsem"
+	xrcd := &XRCD{Device: dev, Inode: inode}
+	xrcd.tgtQPsRwsem.Name, xrcd.tgtQPs.mu.Name = "tgt_qps_rwsem", "xa_lock"
 	if err := dev.Ops.AllocXRCD(xrcd, udata); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func DeallocXRCDUser(xrcd *XRCD, udata *Udata) error {
 	if xrcd.Usecnt.Read(t, "ib_xrcd") != 0 {
 		return rule.XRCDInUse
 	}
-	if len(xrcd.tgtQPs) != 0 {
+	if !xrcd.tgtQPs.empty(t) {
 		t.Warn("ib_dealloc_xrcd_user")
 	}
 	return xrcd.Device.Ops.DeallocXRCD(xrcd, udata)

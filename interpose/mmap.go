@@ -88,13 +88,22 @@ func (cl *client) unmap(at copyuser.Addr, length uint64) {
 
 // mremap refuses to let a mapping of a device file grow, as the kernel does with what
 // the device's driver has filled (VM_DONTEXPAND), and lets the machine know of one that
-// shrinks. One that only moves stays the same to the machine.
+// shrinks, or in whose place another one is moved. One that only moves stays the same to
+// the machine.
 func (c *call) mremap() answer {
 	cl := c.knownClient(int(c.PID))
 	if cl == nil {
 		return answer{}
 	}
-	from, old, length := copyuser.Addr(c.Args[0]), c.Args[1], c.Args[2]
+	const mask = copyuser.PageSize - 1
+	from, old, length, flags := copyuser.Addr(c.Args[0]), c.Args[1], c.Args[2], c.Args[3]
+	kept := (length + mask) &^ mask
+	if kept == 0 || uint64(from)&mask != 0 || invalidRemap(flags) {
+		return answer{} // EINVAL: nothing is unmapped
+	}
+	if flags&unix.MREMAP_FIXED != 0 {
+		c.unmapped(cl, c.Args[4], kept)
+	}
 	maps := cl.space().Mappings(from, from+1)
 	if len(maps) == 0 {
 		return answer{}
@@ -105,11 +114,17 @@ func (c *call) mremap() answer {
 	if length > old {
 		return fails(unix.EFAULT)
 	}
-	const mask = copyuser.PageSize - 1
-	if kept := (length + mask) &^ mask; kept < old {
+	if kept < old {
 		c.unmapped(cl, c.Args[0]+kept, old-kept)
 	}
 	return answer{}
+}
+
+// invalidRemap says whether mremap(2) knows no such flags: a place for the mapping is
+// given only to one that may move.
+func invalidRemap(flags uint64) bool {
+	const place = unix.MREMAP_FIXED | unix.MREMAP_DONTUNMAP
+	return flags&^(unix.MREMAP_MAYMOVE|place) != 0 || flags&unix.MREMAP_MAYMOVE == 0 && flags&place != 0
 }
 
 // munmap lets the machine know what of a device file is not mapped any more. That

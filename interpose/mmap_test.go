@@ -154,6 +154,26 @@ func mmapClient([]string) error {
 	if fifth.offset == fourth.offset {
 		return errors.New("an offset was given out again after an mremap was refused")
 	}
+	// One that the kernel refuses stays as it is.
+	for name, c := range map[string]struct{ length, flags uintptr }{
+		"to nothing":                            {0, unix.MREMAP_MAYMOVE},
+		"with unknown flags":                    {0x800, 1 << 20},
+		"to a place, but without leave to move": {0x800, unix.MREMAP_FIXED},
+	} {
+		if _, _, e := unix.Syscall6(unix.SYS_MREMAP, uintptr(at), page, c.length, c.flags, uintptr(at), 0); e != unix.EINVAL {
+			return fmt.Errorf("an mremap %s: %w, not EINVAL", name, e)
+		}
+	}
+	again, err := newUAR(fd)
+	if err != nil {
+		return err
+	}
+	if again.offset == fourth.offset {
+		return errors.New("an offset was given out again after an mremap that is invalid")
+	}
+	if err := again.destroy(fd); err != nil {
+		return err
+	}
 	// One that replaces another unmaps it.
 	if _, _, e := unix.Syscall6(unix.SYS_MMAP, uintptr(at), page, unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED, uintptr(fd), uintptr(fifth.offset)); e != 0 {
 		return fmt.Errorf("a mapping at a place that is taken: %w", e)
@@ -164,6 +184,30 @@ func mmapClient([]string) error {
 	}
 	if sixth.offset != fourth.offset {
 		return fmt.Errorf("the offset %#x is not free though its mapping was replaced: the next is %#x", fourth.offset, sixth.offset)
+	}
+	return replacedByMove(fd, at, fifth)
+}
+
+// replacedByMove moves memory of no file to where a register is mapped, which is gone
+// then.
+func replacedByMove(fd int, at uint64, u uar) error {
+	const page = 4096
+	if err := u.destroy(fd); err != nil {
+		return err
+	}
+	own, err := unix.Mmap(-1, 0, page, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	if _, _, e := unix.Syscall6(unix.SYS_MREMAP, uintptr(addrOf(own)), page, page, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, uintptr(at), 0); e != 0 {
+		return fmt.Errorf("memory that is moved to a place that is taken: %w", e)
+	}
+	next, err := newUAR(fd)
+	if err != nil {
+		return err
+	}
+	if next.offset != u.offset {
+		return fmt.Errorf("the offset %#x is not free though memory was moved over its mapping: the next is %#x", u.offset, next.offset)
 	}
 	return nil
 }

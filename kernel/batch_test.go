@@ -160,6 +160,24 @@ func TestBatchStopsOrGoesOn(t *testing.T) {
 	}
 }
 
+// TestBatchFillsAPage: as many calls as fit into a page with the header.
+func TestBatchFillsAPage(t *testing.T) {
+	r := newBatchRig(t)
+	calls := make([]copyuser.Addr, BatchMaxCalls)
+	for i := range calls {
+		calls[i] = r.missing(t, 0)
+	}
+	r.putBatch(t, r.at, BatchContinue, calls...)
+	n, err := r.p.Ioctl(r.fd, BatchIoctl, r.at)
+	require.NoError(t, err)
+	require.Equal(t, int64(255), n)
+	want := make([]int32, 255)
+	for i := range want {
+		want[i] = -int32(syscall.ENOENT)
+	}
+	require.Equal(t, want, r.results(t, r.at, 255))
+}
+
 // TestBatchOfWrongForm: nothing is made, and no result is written.
 func TestBatchOfWrongForm(t *testing.T) {
 	r := newBatchRig(t)

@@ -36,26 +36,22 @@ var (
 	uverbsMmapFops = process.FileOps{Write: write, Ioctl: ioctl, Release: closeFile, Mmap: mmap}
 )
 
-// open makes a file of the device. It models ib_uverbs_open.
+// open makes a fresh file one of the device. It models ib_uverbs_open.
 //
 // Errors: open/no-device, open/device-gone, open/net-namespace, open/no-memory.
-func (d *Device) open(task *process.Task, flags int) (*process.File, error) {
+func (d *Device) open(task *process.Task, filp *process.File) error {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_open").Leave()
 	if !d.getNotZero(t) {
-		return nil, rule.OpenNoDevice
+		return rule.OpenNoDevice
 	}
 	f, err := d.newFile(task)
 	if err != nil {
 		d.put(t)
-		return nil, err
+		return err
 	}
-	filp, err := process.NewFile(task, d.fops, f, flags)
-	if err != nil {
-		d.unlist(t, f)
-		(*owner)(f).Put(task)
-	}
-	return filp, err
+	filp.Ops, filp.Private = d.fops, f
+	return nil
 }
 
 // newFile is the part of ib_uverbs_open under lists_mutex.
@@ -152,7 +148,11 @@ const (
 	SpareDriver             // what the device's driver needs for a query
 )
 
-// getBundle lends a bundle for an ioctl, or for a destroy outside of any call.
+// getBundle lends a bundle for an ioctl, or for a destroy outside of any call. The
+// task's own is taken out by an exchange and put back only into an empty place, so a
+// call that comes while another one of the task is under way, in it or beside it,
+// never gets the same. What waits holds nothing of a file or a call (forget): it
+// serves the task's next call on any file, and keeps none of them alive.
 func (f *File) getBundle(task *process.Task) *Bundle {
 	var b *Bundle
 	if s := task.Spares[spareBundle].Swap(nil); s != nil {

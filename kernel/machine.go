@@ -225,11 +225,17 @@ func (m *Machine) node(path string) *node {
 // vfs is a Machine as its processes see it.
 type vfs Machine
 
-// Open opens a device node.
+// Open opens a device node. There is a file before the path is looked at
+// (path_openat in fs/namei.c); one that was not opened goes without a release.
 //
-// Errors: open/no-node, open/permission, and those of the device's open.
+// Errors: file/no-memory, open/no-node, open/permission, and those of the device's
+// open.
 func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, error) {
 	m := (*Machine)(v)
+	filp, err := process.NewFile(task, nil, nil, flags)
+	if err != nil {
+		return nil, err
+	}
 	task.Trace.Point(trace.Handle, "look up", "device node", trace.Reads, &m.nodes)
 	n := m.node(path)
 	if n == nil {
@@ -239,5 +245,8 @@ func (v *vfs) Open(task *process.Task, path string, flags int) (*process.File, e
 	if err := process.GenericPermission(task.Cred(), 0, 0, n.mode.Load(), process.OpenMask(flags)); err != nil {
 		return nil, err
 	}
-	return n.dev.open(task, flags)
+	if err := n.dev.open(task, filp); err != nil {
+		return nil, err
+	}
+	return filp, nil
 }

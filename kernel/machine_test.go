@@ -80,6 +80,15 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
+// TestOpenWithoutAFile: nobody looks at the path of an open for which there is no
+// file, so a node that is not there makes no difference.
+func TestOpenWithoutAFile(t *testing.T) {
+	r := newRig(t, nil)
+	task := r.p.NewTask(trace.NewTask(1, breaks("alloc_empty_file")))
+	_, err := task.Open(nodePrefix+"1", syscall.O_RDWR)
+	require.Equal(t, error(rule.FileAlloc), err)
+}
+
 // TestEveryMainRuleIsMet: the tables of this package have each rule of
 // uverbs_main.c, of the write() commands and of opening a node.
 func TestEveryMainRuleIsMet(t *testing.T) {

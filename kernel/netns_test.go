@@ -75,6 +75,7 @@ func TestNetNamespaceComesLate(t *testing.T) {
 	require.Equal(t, error(rule.OpenPermission), err)
 	d.ibDev.Store(nil)
 	root := m.NewProcess(process.Options{NetNS: &process.NetNS{}}).MainTask()
-	_, err = d.open(root, syscall.O_RDWR)
-	require.Equal(t, error(rule.OpenDeviceGone), err)
+	filp, err := process.NewFile(root, nil, nil, syscall.O_RDWR)
+	require.NoError(t, err)
+	require.Equal(t, error(rule.OpenDeviceGone), d.open(root, filp))
 }

@@ -10,6 +10,14 @@ import (
 
 // srcu is a struct srcu_struct: readers never wait, and Synchronize waits for
 // those that were there before it.
+//
+// A reader reads the index and counts itself under that, in two steps. A reader that
+// counted itself before a Synchronize began is under one of the two indexes, and
+// Synchronize awaits both, so it is waited for. One that counts itself later loads
+// after that what was stored before the Synchronize, and need not be: Go's atomic
+// operations have one order that all see. The index is turned so that new readers
+// come under the one that is not awaited at the moment, and cannot hold Synchronize
+// up for ever.
 type srcu struct {
 	name    string
 	index   atomic.Uint32
@@ -71,8 +79,9 @@ func (s *srcu) beforeUnlock(t *trace.Task) {
 }
 
 // Synchronize returns when all that had entered before have left
-// (synchronize_srcu). A reader may have read the index and not yet counted
-// itself, so both counts are awaited, on each processor.
+// (synchronize_srcu). It is told of a count that became 0 after waiting was set;
+// whoever leaves looks at waiting after the count, and wakes it up under the lock
+// that it looks at the counts with.
 func (s *srcu) Synchronize(t *trace.Task) {
 	t.Before(trace.Lock, "synchronize_srcu", s.name, trace.Nothing, s)
 	s.sync.Lock()
@@ -104,12 +113,4 @@ func (s *srcu) none(index uint32) bool {
 		}
 	}
 	return true
-}
-
-// inside returns how many readers there are.
-func (s *srcu) inside() (n int64) {
-	for i := range s.readers {
-		n += s.readers[i].n[0].Load() + s.readers[i].n[1].Load()
-	}
-	return n
 }

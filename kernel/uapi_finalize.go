@@ -52,8 +52,8 @@ func (api *API) finalizeMethod(m *IoctlMethod, methodKey uint32) error {
 	m.DestroyBkey = spec.BkeyLen
 	m.KeyBitmapLen = 1
 	single := ""
-	for key, elm := range api.radix.From(methodKey + 1) {
-		if key&^spec.AttrKeyMask != methodKey {
+	for key, elm := range api.radix.From(spec.KeyAttrsStart(methodKey)) {
+		if spec.KeyAttrToIoctlMethod(key) != methodKey {
 			break
 		}
 		a := elm.Attr

@@ -20,7 +20,7 @@ func (api *API) prune() {
 				}
 				first := key
 				if spec.IsAttr(key) {
-					first = key &^ spec.AttrKeyMask
+					first = spec.KeyAttrToIoctlMethod(key)
 				}
 				scanAgain = scanAgain || spec.IsObject(key)
 				api.radix.DeleteRange(first, last)

@@ -161,7 +161,16 @@ func (d *fdTable) slot(e trace.Effect, fd int) trace.Access {
 // takes the file out of the table hands the borrowers references of their own
 // (lend).
 //
-// A call of the task that comes while another one borrows takes a reference.
+// Nobody is left without. A borrower notes the file and then looks at the table
+// again; a taker empties the table and then looks at the notes. Go's atomic
+// operations have one order that all see, so either the borrower finds that it came
+// too late, or the taker finds its note. Which of several descriptors of the file it
+// was borrowed by makes no difference: whatever taker comes first turns the note into
+// a reference, and it is the one who clears the note that says what became of it.
+//
+// A call of the task that comes while another one borrows takes a reference. So a
+// task's calls on a file have as many references as they are, less the one that
+// borrows, if one does.
 func (t *Task) fdget(fd int) *File {
 	if t.host == nil {
 		t.atSlot("look up", trace.Reads, fd)
@@ -194,7 +203,8 @@ func (t *Task) fdput(f *File) {
 
 // lend gives every call that has borrowed the file from a descriptor of the
 // process a reference. The caller has taken the file out of the table, with the
-// reference that the descriptor had.
+// reference that the descriptor had; so there is one as long as this lasts. A thread
+// that is not among the tasks yet begins its first call with an emptied table.
 func (t *Task) lend(f *File) {
 	t.lockTasks()
 	defer t.unlockTasks()

@@ -25,3 +25,40 @@ func TestFgetLastReference(t *testing.T) {
 	require.Nil(t, <-got)
 	require.Zero(t, f.Refs())
 }
+
+// TestCallsEnd: whatever a system call answers, its task is in none behind it, so a
+// file that is put then is released at once.
+func TestCallsEnd(t *testing.T) {
+	p := New(nil, Options{})
+	task, other := p.MainTask(), New(nil, Options{}).MainTask()
+	for name, call := range map[string]func(){
+		"read":        func() { _, _ = task.Read(9, 0, 0) },
+		"write":       func() { _, _ = task.Write(9, 0, 0) },
+		"ioctl":       func() { _, _ = task.Ioctl(9, 0, 0) },
+		"setnonblock": func() { _ = task.SetNonblock(9, true) },
+		"poll":        func() { _, _ = task.Poll(9, 0) },
+		"mmap":        func() { _, _ = task.Mmap(9, 0, 0, 0, 0) },
+		"munmap":      func() { _ = task.Munmap(0, 0) },
+		"mprotect":    func() { _ = task.Mprotect(0, 0, 0) },
+		"mremap":      func() { _, _ = task.Mremap(0, 0, 0, 0) },
+		"close":       func() { _ = task.Close(9) },
+		"dup":         func() { _, _ = task.Dup(9) },
+		"dup2":        func() { _, _ = task.Dup2(9, 10) },
+		"dup3":        func() { _, _ = task.Dup3(9, 10, 0) },
+		"fcntl":       func() { _, _ = task.FcntlDupFD(9, 0, false) },
+		"sendfd":      func() { _, _ = task.SendFD(9, other) },
+		"setuid":      func() { _ = task.Setuid(0) },
+		"setgid":      func() { _ = task.Setgid(0) },
+		"capset":      func() { _ = task.Capset() },
+		"setrlimit":   func() { _ = task.SetRlimit(-1, Rlimit{}) },
+		"fork":        func() { _, _ = task.Fork() },
+		"exec":        func() { _ = task.Exec() },
+		"in a call":   func() { task.InCall(func() { require.Equal(t, int32(1), task.depth.Load()) }) },
+	} {
+		call()
+		require.Zero(t, task.depth.Load(), name)
+	}
+	task.Exit()
+	require.Zero(t, task.depth.Load())
+	require.Zero(t, other.depth.Load())
+}

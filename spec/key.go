@@ -115,10 +115,6 @@ func KeyAttr(id uint16) uint32 {
 // returned, or a whole key masked with AttrKeyMask.
 func BkeyAttr(key uint32) uint32 { return key - 1 }
 
-// BkeyToKeyAttr models uapi_bkey_to_key_attr in include/rdma/uverbs_ioctl.h:
-// the reverse of BkeyAttr.
-func BkeyToKeyAttr(bkey uint32) uint32 { return bkey + 1 }
-
 // KeyAttrToIoctlMethod models uapi_key_attr_to_ioctl_method in
 // include/rdma/uverbs_ioctl.h: the key of the method that an attribute's key
 // belongs to.

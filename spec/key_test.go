@@ -142,7 +142,7 @@ func FuzzKeys(f *testing.F) {
 		if KeyAttrToIoctlMethod(key) != o|m {
 			t.Fatalf("%#x: method key %#x", key, KeyAttrToIoctlMethod(key))
 		}
-		if b := BkeyAttr(a); b >= BkeyLen || BkeyToKeyAttr(b) != a {
+		if b := BkeyAttr(a); b >= BkeyLen || AttrID(b+1) != attr {
 			t.Fatalf("attribute %#x has bit %d", attr, b)
 		}
 	})

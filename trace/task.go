@@ -50,7 +50,7 @@ type Task struct {
 	// is told of event at once.
 	batch *[batchSize]Event
 	kept  uint
-	room  uint // how many may be kept before something else has to be done; 0 always
+	room  uint // how many are kept in the usual way; 0 where each event takes the long one (next)
 	event Event
 
 	wants    uint32 // bit k: events of kind k

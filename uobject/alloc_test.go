@@ -21,19 +21,20 @@ func TestBeginErrors(t *testing.T) {
 		id   uint16
 		with func(r *rig)
 		want error
+		made bool // there was an object already
 	}{
-		{"no context", idA, func(r *rig) { r.owner.context = nil }, syscall.EINVAL},
-		{"device gone", idA, func(r *rig) { r.owner.gone = true }, syscall.EIO},
-		{"descriptor without a context", idFD, func(r *rig) { r.owner.context = nil }, syscall.EINVAL},
-		{"no memory", idA, func(r *rig) { r.traced(trace.Alloc) }, rule.ObjectNoMemory},
-		{"no number", idA, func(r *rig) { r.traced(trace.ID) }, rule.ObjectNoMemory},
-		{"no charge", idA, func(r *rig) { r.owner.context.charges, r.owner.context.limit = 3, 3 }, errCharge},
+		{"no context", idA, func(r *rig) { r.owner.context = nil }, syscall.EINVAL, false},
+		{"device gone", idA, func(r *rig) { r.owner.gone = true }, syscall.EIO, false},
+		{"descriptor without a context", idFD, func(r *rig) { r.owner.context = nil }, syscall.EINVAL, false},
+		{"no memory", idA, func(r *rig) { r.traced(trace.Alloc) }, rule.ObjectNoMemory, false},
+		{"no number", idA, func(r *rig) { r.traced(trace.ID) }, rule.ObjectNoMemory, true},
+		{"no charge", idA, func(r *rig) { r.owner.context.charges, r.owner.context.limit = 3, 3 }, errCharge, true},
 		{"no descriptor", idFD, func(r *rig) {
 			require.NoError(r.tb, r.p.SetRlimit(process.RLIMIT_NOFILE, process.Rlimit{Cur: 0, Max: 100}))
-		}, rule.FDNoneFree},
-		{"no file", idFD, func(r *rig) { r.traced(trace.File) }, rule.FileAlloc},
-		{"file being destroyed", idA, func(r *rig) { r.file.HWDestroyRwsem.DownWrite(nil) }, rule.ObjectFileDestroyed},
-		{"none of these", idA, func(*rig) {}, nil},
+		}, rule.FDNoneFree, true},
+		{"no file", idFD, func(r *rig) { r.traced(trace.File) }, rule.FileAlloc, true},
+		{"file being destroyed", idA, func(r *rig) { r.file.HWDestroyRwsem.DownWrite(nil) }, rule.ObjectFileDestroyed, false},
+		{"none of these", idA, func(*rig) {}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := newRig(t)
@@ -45,15 +46,29 @@ func TestBeginErrors(t *testing.T) {
 				AllocAbort(o, false, r.attrs)
 			}
 			require.Equal(t, before, r.books())
+			if o := r.file.spares[r.types[tc.id].Slot].Load(); o != nil {
+				require.Zero(t, o.Refs())
+			} else {
+				require.Contains(t, []string{"no context", "device gone", "descriptor without a context", "no memory",
+					"file being destroyed"}, tc.name, "what was begun is still held")
+			}
 			if tc.want == error(rule.ObjectFileDestroyed) {
 				r.file.HWDestroyRwsem.UpWrite(nil)
 			}
 			r.free()
 
-			// The number and the descriptor that were taken are free again.
-			r = newRig(t)
+			// The number and the descriptor that were taken are free again, and an object
+			// that was made has lost its references, or it would not be used again.
+			made := r.file.spares[r.types[tc.id].Slot].Load()
+			require.Equal(t, tc.made, made != nil)
 			r.traced(noStep)
-			require.Zero(t, r.begin(tc.id).ID())
+			r.owner.context, r.owner.gone = new(fakeContext), false
+			require.NoError(t, r.p.SetRlimit(process.RLIMIT_NOFILE, process.Rlimit{Cur: 100, Max: 100}))
+			o = r.begin(tc.id)
+			require.Zero(t, o.ID())
+			if made != nil {
+				require.Same(t, made, o)
+			}
 		})
 	}
 }

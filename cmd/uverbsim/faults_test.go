@@ -21,8 +21,8 @@ func TestFaults(t *testing.T) {
   step 0: open f
     #  kind   what                 where           answers  books    file   close frees
     0  fd     get_unused_fd_flags                  EMFILE   balance  works  all
-    1  alloc  ib_uverbs_file       ib_uverbs_open  ENOMEM   balance  works  all
-    2  file   alloc_empty_file     ib_uverbs_open  ENOMEM   balance  works  all
+    1  file   alloc_empty_file                     ENOMEM   balance  works  all
+    2  alloc  ib_uverbs_file       ib_uverbs_open  ENOMEM   balance  works  all
   step 1: ioctl f UVERBS_METHOD_GET_CONTEXT
     #   kind    what                  where                 answers  books    file   close frees
     0   copy    copy_from_user        ib_uverbs_ioctl       EFAULT   balance  works  all

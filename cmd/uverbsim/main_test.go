@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"os"
+	"runtime/debug"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -21,6 +22,8 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == launchArgument {
 		main()
 	}
+	// The walks over the corpus make much garbage and keep little: a third of their time would go into collecting it.
+	debug.SetGCPercent(400)
 	guest.ServeInit()
 	device.ServeAgent()
 	ptrace.ServeLauncher()

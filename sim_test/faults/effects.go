@@ -18,6 +18,7 @@ type Effect struct {
 	Leaves, Stays []string
 	Rest          bool // the rest of the case may be answered otherwise
 	Pair          bool // it is met only behind another fault
+	Chance        bool // it hangs on what the device does at the same time: a run may not show it
 }
 
 // Effects are all of them.
@@ -62,12 +63,12 @@ var Effects = []Effect{
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && s.In("ib_uverbs_post_send") && s.In("uverbs_response")
 		},
-		Leaves: []string{"*.Unread "}, Rest: true},
+		Leaves: []string{"*.Unread "}, Rest: true, Chance: true},
 	{Why: "rxe sends behind the call's back: the events come when they come",
 		of: func(o *Outcome, s *Step) bool {
 			return s.In("ib_uverbs_post_send") && (o.Rest == "" || strings.Contains(o.Rest, ".Unread "))
 		},
-		Leaves: []string{"*.Unread "}, Rest: true},
+		Leaves: []string{"*.Unread "}, Rest: true, Chance: true},
 	{Why: "a completion queue that was not armed, since nobody looks at what the driver answers (ib_uverbs_req_notify_cq)",
 		of:   func(_ *Outcome, s *Step) bool { return s.What == "req_notify_cq" },
 		Rest: true},
@@ -100,7 +101,7 @@ var Effects = []Effect{
 	{Why: "a create that is undone, and whose driver refuses to: the object stays (rdma_alloc_abort_uobject)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("rdma_alloc_abort_uobject") },
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
-	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays",
+	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays (rdma_alloc_abort_uobject)",
 		of:     func(o *Outcome, s *Step) bool { return isCopy(s) && refuses(o.Case.Device) },
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Stays: []string{"Hardware.", "Charges"}, Rest: true},
 	{Why: "a read into memory that cannot be written: the event is off the queue by then",
@@ -138,9 +139,12 @@ var destroyers = []string{
 	"ib_uverbs_handler_UVERBS_METHOD_SRQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_WQ_DESTROY",
 }
 
-// refuses says whether the driver of a case's device refuses to destroy something.
+// refuses says whether the driver of a case's device refuses to destroy something,
+// at first or always.
 func refuses(d *casefile.Device) bool {
-	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool { return strings.HasPrefix(name, "refuse_") })
+	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool {
+		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
+	})
 }
 
 // flagsDriver says whether a step flags the driver's answer, when the handler is

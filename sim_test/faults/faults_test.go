@@ -1,6 +1,7 @@
 package faults_test
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"maps"
@@ -217,7 +218,7 @@ func checkTables(t *testing.T, y *tally) {
 		}
 	}
 	for i := range faults.Effects {
-		if e := &faults.Effects[i]; suite.All() && !y.effects[e] && !e.Pair {
+		if e := &faults.Effects[i]; suite.All() && !y.effects[e] && !e.Pair && !e.Chance {
 			t.Errorf("no case shows this effect: %s", e.Why)
 		}
 	}
@@ -236,8 +237,8 @@ func TestSample(t *testing.T) {
 		in[name] = true
 	}
 	list := everyCase(t)
-	ways := make([]map[string]bool, len(list))
-	faults.Each(len(list), atOnce(), func(i int) { ways[i] = waysOf(t, list[i].Case) })
+	ways, chance := make([]map[string]bool, len(list)), make([]bool, len(list))
+	faults.Each(len(list), atOnce(), func(i int) { ways[i], chance[i] = waysOf(t, list[i].Case) })
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
@@ -251,6 +252,9 @@ func TestSample(t *testing.T) {
 	}
 	var chosen, missing []string
 	for _, i := range order {
+		if chance[i] && !*update {
+			continue // another run may come to other ways
+		}
 		n := len(seen)
 		maps.Copy(seen, ways[i])
 		if len(seen) > n {
@@ -266,33 +270,36 @@ func TestSample(t *testing.T) {
 	require.Emptyf(t, missing, "these cases come to steps in ways that no case of %s does: go test ./sim_test/faults -run TestSample -update", sampleFile)
 }
 
-func waysOf(t *testing.T, c *casefile.Case) map[string]bool {
+// waysOf returns the ways in which a case comes to steps, and whether they are a
+// matter of chance.
+func waysOf(t *testing.T, c *casefile.Case) (ways map[string]bool, chance bool) {
 	run, err := runner.Baseline(c)
 	if err != nil {
 		t.Errorf("%s: %v", c.Name, err)
-		return nil
+		return nil, false
 	}
-	ways := map[string]bool{}
+	ways = map[string]bool{}
 	for p := range run.Singles() {
 		ways[way(run, p)] = true
 	}
-	return ways
+	return ways, run.Chance()
 }
 
 // pairShare is which of the pairs are played unless all are: one in so many.
 const pairShare = 11
 
-// TestPairs plays one case for each creating and destroying method and driver with
-// each two steps failing in the same call. The second is one that the call comes to
-// after the first has failed.
+// TestPairs plays, for each creating and destroying method and driver, cases that
+// between them come to all of its steps, with each two steps failing in the same call.
+// The second is one that the call comes to after the first has failed.
 func TestPairs(t *testing.T) {
 	type job struct {
 		named
 		run  *faults.Run
 		call int
 	}
+	steps := func(j *job) []faults.Step { return j.run.Calls[j.call].Steps }
 	var mu sync.Mutex
-	first := map[string]*job{}
+	found := map[string][]*job{}
 	list := cases(t)
 	faults.Each(len(list), atOnce(), func(i int) {
 		c := list[i]
@@ -306,19 +313,31 @@ func TestPairs(t *testing.T) {
 			}
 			key := fmt.Sprint(c.Driver, " ", call.Name, " ", faults.Method(c.Case, call.Step))
 			mu.Lock()
-			if best := first[key]; best == nil || len(call.Steps) > len(best.run.Calls[best.call].Steps) ||
-				len(call.Steps) == len(best.run.Calls[best.call].Steps) && c.name < best.name {
-				first[key] = &job{c, run, n}
-			}
+			found[key] = append(found[key], &job{c, run, n})
 			mu.Unlock()
 		}
 	})
-	require.NotEmpty(t, first)
-	keys := slices.Sorted(maps.Keys(first))
+	require.NotEmpty(t, found)
+	var jobs []*job
+	for _, key := range slices.Sorted(maps.Keys(found)) {
+		slices.SortFunc(found[key], func(a, b *job) int {
+			return cmp.Or(len(steps(b))-len(steps(a)), strings.Compare(a.name, b.name), a.call-b.call)
+		})
+		seen := map[string]bool{}
+		for _, j := range found[key] {
+			before := len(seen)
+			for _, s := range steps(j) {
+				seen[fmt.Sprint(s.Kind, s.What, s.Where())] = true
+			}
+			if len(seen) > before {
+				jobs = append(jobs, j)
+			}
+		}
+	}
 	y := newTally()
 	share := suite.Share(pairShare)
-	faults.Each(len(keys), atOnce(), func(i int) {
-		j := first[keys[i]]
+	faults.Each(len(jobs), atOnce(), func(i int) {
+		j := jobs[i]
 		n := i
 		for p, q := range runner.PairsOf(j.run, j.call) {
 			if n++; n%share != 0 {
@@ -341,6 +360,6 @@ func TestPairs(t *testing.T) {
 			t.Errorf("no pair shows this effect: %s", e.Why)
 		}
 	}
-	t.Logf("%d methods and commands of the drivers", len(keys))
+	t.Logf("%d methods and commands of the drivers, %d cases", len(found), len(jobs))
 	y.log(t)
 }

@@ -136,6 +136,9 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 			delete(after.Hardware, "eq")
 			if machine.Driver.Device() == nil { // a device that is gone keeps no books
 				before.EventHandlers, before.Charges = after.EventHandlers, after.Charges
+				if len(after.Hardware) == 0 {
+					before.Hardware = after.Hardware
+				}
 			}
 			if d := cmp.Diff(before, after); d != "" {
 				return "", fmt.Errorf("%s: the books at the start (-) and when all is closed (+):\n%s", e.Calls(), d)

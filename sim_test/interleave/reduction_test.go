@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/suite"
 	"uverbsim/trace"
 )
 
@@ -238,7 +239,7 @@ func TestReduction(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 11))
 	total, all := 0, 0
-	for range 1500 {
+	for range 1500 / suite.Share(10) {
 		var tasks [][]step
 		size := 3
 		n := 2 + rng.IntN(2)
