@@ -387,7 +387,7 @@ var functions = map[string]*function{
 	"(*core.UmemODP).init": {enter: "ib_init_umem_odp", body: []node{
 		{rules: []string{"umem-odp/overflow"}, cond: "end < u.address || (end + size - 1) & ~(size - 1) < size", defs: []string{"end", "u.address + u.length", "size", "1 << u.page_shift"}},
 		{rules: []string{"umem-odp/empty"}, cond: "u.start() == u.end()", defs: []string{"end", "u.address + u.length"}},
-		{rules: []string{"umem-odp/no-memory"}, cond: "t.fail(ALLOC, \"dma_list\")"},
+		{rules: []string{"umem-odp/no-memory"}, cond: "(u.end() - u.start()) >> PAGE_SHIFT > MAX_PF_NS || t.fail(ALLOC, \"dma_list\")", defs: []string{"end", "u.address + u.length"}},
 	}},
 	"(*drivers/mlx5.Device).Remove": {enter: "__mlx5_ib_remove", body: []node{
 		{calls: []string{"(*kernel.Machine).Unregister"}},
@@ -3209,7 +3209,6 @@ var functions = map[string]*function{
 	"(*kernel.Device).open": {enter: "ib_uverbs_open", body: []node{
 		{rules: []string{"open/no-device"}, cond: "!d.get_not_zero()"},
 		{calls: []string{"(*kernel.Device).newFile"}},
-		{calls: []string{"process.NewFile"}, binds: []string{"flags", "flags"}},
 	}},
 	"(*kernel.Device).removeOne": {enter: "ib_uverbs_remove_one", body: []node{
 		{arms: []arm{
@@ -3346,9 +3345,10 @@ var functions = map[string]*function{
 		{calls: []string{"(*kernel.File).Ucontext"}},
 	}},
 	"(*kernel.vfs).Open": {enter: "", body: []node{
+		{calls: []string{"process.NewFile"}, binds: []string{"flags", "flags"}},
 		{rules: []string{"open/no-node"}, cond: "n == nil", defs: []string{"n", "m.node(path)", "m", "v"}},
 		{calls: []string{"process.GenericPermission"}, binds: []string{"owner", "0", "group", "0", "mode", "mode.load()", "mask", "open_mask(flags)"}},
-		{calls: []string{"(*kernel.Device).open"}, binds: []string{"flags", "flags"}},
+		{calls: []string{"(*kernel.Device).open"}},
 	}},
 	"(*methods.qpUses).put": {enter: "", body: []node{
 		{loop: []node{
@@ -4114,7 +4114,7 @@ var functions = map[string]*function{
 	}},
 	"core.OpenQP": {enter: "ib_open_qp", body: []node{
 		{rules: []string{"qp/open-type"}, cond: "qp_type != IB_QPT_XRC_TGT"},
-		{rules: []string{"qp/open-unknown"}, cond: "real_qp == nil", defs: []string{"real_qp", "xrcd.tgt_q_ps[num]"}},
+		{rules: []string{"qp/open-unknown"}, cond: "real_qp == nil", defs: []string{"real_qp", "tgt_q_ps.load(num)"}},
 		{calls: []string{"core.openQP"}},
 	}},
 	"core.QueryGIDTable": {enter: "rdma_query_gid_table", body: []node{
@@ -6665,6 +6665,7 @@ var constants = map[string]uint64{
 	"MAX_MW":                                       524287,
 	"MAX_NUM_EVENTS":                               16,
 	"MAX_PD":                                       1048576,
+	"MAX_PF_NS":                                    268435455,
 	"MAX_PKEYS":                                    64,
 	"MAX_QP":                                       1048560,
 	"MAX_QPWR":                                     1048576,
