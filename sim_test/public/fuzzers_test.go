@@ -151,8 +151,8 @@ type breaker struct {
 func (*breaker) Event(*trace.Task, *trace.Event) {}
 
 // Fail implements trace.Injector.
-func (b *breaker) Fail(_ *trace.Task, step trace.Step, what string) bool {
-	ends := step == trace.Command && (strings.HasPrefix(what, "DESTROY_") || strings.HasPrefix(what, "DEALLOC_"))
+func (b *breaker) Fail(_ *trace.Task, _ trace.Step, what string) bool {
+	ends := strings.HasPrefix(what, "DESTROY_") || strings.HasPrefix(what, "DEALLOC_") // the command, or memory for its message
 	if !b.on.Load() || ends || slices.Contains(b.spare, what) || b.count.Add(1) != b.victim {
 		return false
 	}
