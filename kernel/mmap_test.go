@@ -3,7 +3,6 @@ package kernel
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,6 +10,7 @@ import (
 	"uverbsim/core"
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/sim_test/watchdog"
 	"uverbsim/trace"
 )
 
@@ -276,16 +276,8 @@ func TestExitDuringRemoval(t *testing.T) {
 	m.mmap(t, 0)
 	left := &atLock{"mmap_lock", func() { m.p.Exit() }}
 	remover := m.m.NewProcess(process.Options{}).NewTask(trace.NewTask(1, left))
-	done := make(chan struct{})
-	go func() {
-		m.m.Unregister(remover, m.d)
-		close(done)
-	}()
-	select {
-	case <-done:
-	case <-time.After(time.Minute):
-		panic("the removal waits for itself")
-	}
+	watchdog.On(t) // or the removal waits for itself
+	m.m.Unregister(remover, m.d)
 	require.Nil(t, left.do, "the process exited")
 	require.Zero(t, m.file.ref.Load())
 }

@@ -335,7 +335,7 @@ func (r *rabble) close() { r.task.Close(r.fd()) } // another may have closed it
 
 // send makes an ioctl.
 func (r *rabble) send(fd int, object, method uint16, attrs []spec.IoctlAttr) error {
-	buf := ioctlBytes(r.driver, object, method, attrs...)
+	buf := spec.EncodeMethod(r.driver, object, method, attrs...)
 	r.task.Mem.Store(r.call, buf)
 	_, err := r.task.Ioctl(fd, spec.RDMA_VERBS_IOCTL, r.call)
 	return err
@@ -439,16 +439,4 @@ func (r *rabble) leave() {
 	for len(r.maps) > 0 {
 		r.munmap()
 	}
-}
-
-// ioctlBytes lays out header and attributes.
-func ioctlBytes(driver uint32, object, method uint16, attrs ...spec.IoctlAttr) []byte {
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: driver}
-	buf := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i, a := range attrs {
-		a.Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return buf
 }

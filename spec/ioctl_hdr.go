@@ -85,3 +85,21 @@ func (a *IoctlAttr) Encode(b *[IoctlAttrSize]byte) {
 	binary.LittleEndian.PutUint64(b[0:8], uint64(a.AttrID)|uint64(a.Len)<<16|uint64(a.Flags)<<32|uint64(a.AttrData)<<48)
 	binary.LittleEndian.PutUint64(b[8:16], a.Data)
 }
+
+// EncodeIoctl returns an ioctl as the kernel reads it: the header as it is, whether
+// it fits or not, and the attributes behind it.
+func EncodeIoctl(h *IoctlHdr, attrs []IoctlAttr) []byte {
+	buf := make([]byte, IoctlHdrSize+len(attrs)*IoctlAttrSize)
+	h.Encode((*[IoctlHdrSize]byte)(buf))
+	for i := range attrs {
+		attrs[i].Encode((*[IoctlAttrSize]byte)(buf[IoctlHdrSize+i*IoctlAttrSize:]))
+	}
+	return buf
+}
+
+// EncodeMethod is EncodeIoctl of a method of a driver's device, with a header that
+// fits the attributes.
+func EncodeMethod(driver uint32, object, method uint16, attrs ...IoctlAttr) []byte {
+	return EncodeIoctl(&IoctlHdr{Length: uint16(IoctlHdrSize + len(attrs)*IoctlAttrSize), ObjectID: object, MethodID: method,
+		NumAttrs: uint16(len(attrs)), DriverID: driver}, attrs)
+}

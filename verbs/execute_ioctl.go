@@ -26,7 +26,7 @@ func (c *Context) ExecuteIoctl(cmd *CommandBuffer) error {
 	cmd.hdr.Reserved1, cmd.hdr.Reserved2 = 0, 0
 	cmd.hdr.DriverID = c.driverID
 
-	buf := encode(&cmd.hdr, all)
+	buf := spec.EncodeIoctl(&cmd.hdr, all)
 	at := cmd.f.push(buf)
 	if cmd.f.err != nil {
 		return cmd.f.err
@@ -40,16 +40,6 @@ func (c *Context) ExecuteIoctl(cmd *CommandBuffer) error {
 	}
 	cmd.finalizeAttrs(all)
 	return cmd.f.err
-}
-
-// encode lays a header and its attributes out as the kernel reads them.
-func encode(hdr *spec.IoctlHdr, attrs []spec.IoctlAttr) []byte {
-	buf := make([]byte, spec.IoctlHdrSize+len(attrs)*spec.IoctlAttrSize)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return buf
 }
 
 // decode reads the attributes back.

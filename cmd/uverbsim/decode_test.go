@@ -236,13 +236,7 @@ func TestDecodeSeen(t *testing.T) {
 
 // requestDigits are the digits of an ioctl.
 func requestDigits(driver uint32, object, method uint16, attrs ...spec.IoctlAttr) string {
-	b := make([]byte, spec.IoctlHdrSize+len(attrs)*spec.IoctlAttrSize)
-	h := spec.IoctlHdr{Length: uint16(len(b)), ObjectID: object, MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: driver}
-	h.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return hex.EncodeToString(b)
+	return hex.EncodeToString(spec.EncodeMethod(driver, object, method, attrs...))
 }
 
 // TestDecodeObjects: objects that a request names do not exist, and the answer

@@ -124,13 +124,7 @@ func (p *program) out(id, n uint16) spec.IoctlAttr { return number(id, n, p.allo
 
 // ioctl puts an ioctl into memory.
 func (p *program) ioctl(object, method uint16, attrs ...spec.IoctlAttr) step {
-	b := make([]byte, spec.IoctlHdrSize+len(attrs)*spec.IoctlAttrSize)
-	hdr := spec.IoctlHdr{ObjectID: object, MethodID: method, DriverID: p.driver,
-		Length: uint16(len(b)), NumAttrs: uint16(len(attrs))}
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	b := spec.EncodeMethod(p.driver, object, method, attrs...)
 	return step{op: opIoctl, fd: p.fd, cmd: spec.RDMA_VERBS_IOCTL, addr: p.input(b)}
 }
 

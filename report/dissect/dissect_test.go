@@ -36,12 +36,7 @@ func ioctl(t *testing.T, h spec.IoctlHdr, buf []byte, attrs ...spec.IoctlAttr) *
 		h.Length = uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize)
 	}
 	h.NumAttrs = uint16(len(attrs))
-	b := make([]byte, spec.IoctlHdrSize+len(attrs)*spec.IoctlAttrSize)
-	h.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return shown(t, request.Ioctl, b, buf)
+	return shown(t, request.Ioctl, spec.EncodeIoctl(&h, attrs), buf)
 }
 
 func shown(t *testing.T, kind request.Kind, b, buf []byte) *request.Request {

@@ -67,7 +67,6 @@ func (b *bed) boot() (*model.Machine, *model.Books, error) {
 func books(m *model.Machine) *model.Books {
 	b := m.Books()
 	b.Processes = nil
-	delete(b.Hardware, "eq") // a completion vector's is made with its first CQ and stays
 	return b
 }
 

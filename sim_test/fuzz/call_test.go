@@ -208,7 +208,7 @@ func (l *life) shaped(m method, r *reader) []byte {
 		}
 		attrs = append(attrs, a)
 	}
-	return ioctlBytes(l.driver, m.object, m.ID, attrs...)
+	return spec.EncodeMethod(l.driver, m.object, m.ID, attrs...)
 }
 
 // objectName is the name of a driver's object.

@@ -8,6 +8,7 @@ import (
 
 	"uverbsim/process"
 	"uverbsim/rule"
+	"uverbsim/spec"
 )
 
 // TestInvariants: what the targets are held to can be broken, and is told.
@@ -25,7 +26,7 @@ func TestInvariants(t *testing.T) {
 
 	_, err = b.fresh(func(l *life) {
 		fd, _ := l.open(syscall.O_RDWR)
-		l.ioctl(fd, ioctlBytes(l.driver, 0, 3))
+		l.ioctl(fd, spec.EncodeMethod(l.driver, 0, 3))
 		l.removed = false
 		require.NoError(t, l.m.Remove(l.files)) // of which the life says nothing
 	})

@@ -149,7 +149,7 @@ func (l *life) answering() error {
 		if file == nil {
 			continue
 		}
-		call := ioctlBytes(l.driver, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_QUERY_PORT,
+		call := spec.EncodeMethod(l.driver, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_QUERY_PORT,
 			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_QUERY_PORT_PORT_NUM, Len: 8, Data: 1},
 			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_QUERY_PORT_RESP, Len: spec.QueryPortRespExSize, Data: checkAt + 0x400})
 		l.put(checkAt, 0x400, call)
@@ -174,18 +174,6 @@ func (l *life) sum() {
 			l.memory = crc32.Update(l.memory, crc32.IEEETable, page[:n])
 		}
 	}
-}
-
-// ioctlBytes lays out header and attributes.
-func ioctlBytes(driver uint32, object, method uint16, attrs ...spec.IoctlAttr) []byte {
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: driver}
-	buf := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i, a := range attrs {
-		a.Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return buf
 }
 
 // objects are those of the device's file.

@@ -229,7 +229,7 @@ func madeUp(tb testing.TB, at place, name string) *slot {
 		core := encoded(q.core)
 		s.before = slices.Concat(s.before, []byte{byte(opStore)}, u24(requestAt-dataAt), u16(len(core)), core)
 		s.bytes = encoded(q.driver)
-		s.call = ioctlBytes(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INVOKE_WRITE,
+		s.call = spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INVOKE_WRITE,
 			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CORE_IN, Len: uint16(len(core)), Data: requestAt},
 			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CORE_OUT, Len: uint16(max(w.RespSize, 8)), Data: responseAt},
 			spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_WRITE_CMD, Len: 8, Data: w.cmd},

@@ -132,8 +132,6 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 			}
 			e.Waited, e.Steps = waited, r.Steps
 			before.Processes, after.Processes = nil, nil
-			delete(before.Hardware, "eq") // completion queues of the device stay with it
-			delete(after.Hardware, "eq")
 			if machine.Driver.Device() == nil { // a device that is gone keeps no books
 				before.EventHandlers, before.Charges = after.EventHandlers, after.Charges
 				if len(after.Hardware) == 0 {

@@ -219,13 +219,7 @@ func playBroken(t *testing.T, c *casefile.Case, spare []string, n int64) int64 {
 	return b.count.Load()
 }
 
-// books are a machine's, less the event queues that a card's driver makes when
-// they are first needed, and keeps.
-func books(m player.Machine) *model.Books {
-	b := m.(*model.Machine).Books()
-	delete(b.Hardware, "eq")
-	return b
-}
+func books(m player.Machine) *model.Books { return m.(*model.Machine).Books() }
 
 // mayLeaveSomething says whether a call has done its work before it can be
 // refused: what destroys, and what makes the file's context.
