@@ -1,6 +1,7 @@
 package copyuser_test
 
 import (
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -177,8 +178,8 @@ func TestRangeFault(t *testing.T) {
 	require.Equal(t, error(rule.HMMFault), err)
 }
 
-// TestNotifierRacing: a reader that goes by the sequence never keeps a page that is
-// not mapped any more.
+// TestNotifierRacing: a reader that goes by the sequence finds each page that is mapped
+// anew, and never keeps one that is not mapped any more.
 func TestNotifierRacing(t *testing.T) {
 	m := copyuser.NewAddressSpace()
 	a := mapAnon(t, m, 1)
@@ -210,19 +211,22 @@ func TestNotifierRacing(t *testing.T) {
 				kept = found[0].Page
 			}
 			mu.Unlock()
+			runtime.Gosched() // or the locks are handed over late
 		}
 	})
-	for n := range 2000 {
+	for n := range 300 {
 		_, err := m.Mmap(nil, copyuser.MmapRequest{Addr: a, Length: ps, Prot: rw, Flags: syscall.MAP_PRIVATE | syscall.MAP_FIXED})
 		require.NoError(t, err)
 		require.True(t, m.Store(a, []byte{byte(n), byte(n >> 8)}))
-		mu.Lock()
-		if kept != nil {
-			var b [2]byte
-			kept.Load(0, b[:])
-			require.Equal(t, [2]byte{byte(n), byte(n >> 8)}, b)
+		for found := false; !found; runtime.Gosched() {
+			mu.Lock()
+			if found = kept != nil; found {
+				var b [2]byte
+				kept.Load(0, b[:])
+				require.Equal(t, [2]byte{byte(n), byte(n >> 8)}, b)
+			}
+			mu.Unlock()
 		}
-		mu.Unlock()
 	}
 	close(stop)
 	reader.Wait()

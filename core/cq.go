@@ -1,6 +1,8 @@
 package core
 
 import (
+	"sync/atomic"
+
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
@@ -9,9 +11,12 @@ import (
 type CQ struct {
 	Device *Device
 	Object *uobject.Object
-	CQE    uint32 // entries that it has, as the driver rounded them
 	Usecnt Usecnt
 	Driver any
+
+	// CQE is how many entries it has, as the driver rounded them. Calls that give it
+	// another size at once may hold no common lock.
+	CQE atomic.Uint32
 
 	// CompHandler and EventHandler are called by the driver, in interrupt
 	// context: for a completion that was asked for, and for an error.

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"sync/atomic"
+
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
@@ -15,8 +17,8 @@ type QP struct {
 	RWQIndTable    *RWQIndTable
 	Object         *uobject.Object
 	QPNum          uint32
-	Type           uint8  // enum ib_qp_type
-	Port           uint32 // 0 until a modify names one
+	Type           uint8         // enum ib_qp_type
+	Port           atomic.Uint32 // 0 until a modify names one; modifies at once hold no common lock
 	Usecnt         Usecnt
 	Driver         any
 

@@ -32,7 +32,7 @@ func modifyQP(qp *QP, attr *QPAttr, mask uint32, udata *Udata) error {
 	task := udata.Task()
 	defer task.Trace.Enter(trace.Core, "_ib_modify_qp").Leave()
 	dev := qp.Device
-	port := qp.Port
+	port := qp.Port.Load()
 	if mask&spec.IB_QP_PORT != 0 {
 		port = attr.PortNum
 	}
@@ -69,7 +69,7 @@ func modifyQP(qp *QP, attr *QPAttr, mask uint32, udata *Udata) error {
 		return err
 	}
 	if mask&spec.IB_QP_PORT != 0 {
-		qp.Port = attr.PortNum
+		qp.Port.Store(attr.PortNum)
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package core
 
 import (
+	"sync/atomic"
+
 	"uverbsim/trace"
 	"uverbsim/uobject"
 )
@@ -12,8 +14,8 @@ type WQ struct {
 	CQ     *CQ
 	Object *uobject.Object
 	WQNum  uint32
-	State  uint32 // enum ib_wq_state
-	Type   uint8  // enum ib_wq_type
+	State  atomic.Uint32 // enum ib_wq_state; modifies at once hold no common lock
+	Type   uint8         // enum ib_wq_type
 	Usecnt Usecnt
 	Driver any
 

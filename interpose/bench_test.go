@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"uverbsim/interpose"
 	"uverbsim/interpose/seccomp"
 	"uverbsim/spec"
 )
@@ -108,7 +107,7 @@ func bare(t testing.TB, n int) float64 {
 
 // BenchmarkIoctl lays what a call costs beside what its notification costs.
 func BenchmarkIoctl(b *testing.B) {
-	r := newRig(b, func(*interpose.Config) {})
+	r := newRig(b, nil)
 	n := max(b.N, 2000)
 	b.ResetTimer()
 	var refused, port, open float64

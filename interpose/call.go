@@ -42,8 +42,8 @@ const (
 func value(v int64) answer          { return answer{how: returns, value: v} }
 func fails(errno unix.Errno) answer { return answer{how: returns, errno: errno} }
 
-// nr is the handler of each system call that the filter sends here.
-var nr = map[int32]func(*call) answer{
+// handlers answer the system calls that the filter sends here.
+var handlers = map[int32]func(*call) answer{
 	seccomp.NrIoctl:      (*call).ioctl,
 	seccomp.NrMmap:       (*call).mmap,
 	seccomp.NrMunmap:     (*call).munmap,
@@ -86,7 +86,7 @@ func (c *call) answer() {
 		}
 		c.file, c.client, c.refused, c.pending = nil, nil, nil, nil
 	}()
-	handle := nr[c.Nr]
+	handle := handlers[c.Nr]
 	if handle == nil {
 		c.send(answer{})
 		return

@@ -111,12 +111,18 @@ func (c *client) awaitExit(pidfd int) {
 		delete(c.s.clients, c.tgid)
 	}
 	c.s.clientsMu.Unlock()
-	t := c.lend(c.tgid, nil)
-	t.Exit()
-	c.giveBack(t)
+	c.exit()
 	c.s.closes.drain() // it has closed its files before
 	c.s.exited(c)
 	c.space().Close()
+}
+
+// exit ends the process of the machine.
+func (c *client) exit() {
+	defer c.s.survive("an exit")
+	t := c.lend(c.tgid, nil)
+	defer c.giveBack(t)
+	t.Exit()
 }
 
 func (c *client) space() *live.Space {

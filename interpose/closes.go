@@ -20,7 +20,7 @@ type closes struct {
 
 	mu      sync.Mutex
 	watched map[int32]*watched
-	under   map[*closing]bool // way
+	under   map[*closing]bool // under way
 	buf     [4096]byte
 }
 

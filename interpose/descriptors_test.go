@@ -26,6 +26,7 @@ func init() {
 	clients["execed"] = execedClient
 	clients["threads"] = threadsClient
 	clients["reopen"] = reopenClient
+	clients["beside"] = besideClient
 }
 
 // works says whether a descriptor leads to a file of the machine with a context.
@@ -56,7 +57,7 @@ func cloexec(fd int) bool {
 // asyncEvent makes an event descriptor.
 func asyncEvent(fd int) (int, error) {
 	e, b := verbs(fd, spec.UVERBS_OBJECT_ASYNC_EVENT, spec.UVERBS_METHOD_ASYNC_EVENT_ALLOC, spec.RDMA_DRIVER_MLX5,
-		&attr{id: spec.UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, flags: 0})
+		&attr{id: spec.UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE})
 	if e != 0 {
 		return -1, e
 	}
@@ -82,9 +83,11 @@ func descriptorsClient([]string) error {
 	if plain != low || cloexec(plain) || !cloexec(fd) {
 		return fmt.Errorf("opened %d, not %d; closed on exec: %v, with O_CLOEXEC: %v", plain, low, cloexec(plain), cloexec(fd))
 	}
-	// What is not opened for writing cannot be mapped so; the mode is the file's.
 	if mode, err := unix.FcntlInt(uintptr(plain), unix.F_GETFL, 0); err != nil || mode&unix.O_ACCMODE != unix.O_RDWR {
 		return fmt.Errorf("mode %#x, %w", mode, err)
+	}
+	if err := readOnly(); err != nil {
+		return err
 	}
 	dup, err := unix.Dup(fd)
 	if err != nil {
@@ -120,7 +123,7 @@ func descriptorsClient([]string) error {
 	if event != fd || !cloexec(event) {
 		return fmt.Errorf("the event descriptor is %d, not %d; closed on exec: %v", event, fd, cloexec(event))
 	}
-	if err := works(event); !errors.Is(err, unix.ENOTTY) && !errors.Is(err, unix.EINVAL) {
+	if err := works(event); !errors.Is(err, unix.ENOTTY) {
 		return fmt.Errorf("an ioctl on the event descriptor: %w", err)
 	}
 	unix.Close(dup)
@@ -146,6 +149,26 @@ func descriptorsClient([]string) error {
 	}
 	if n, err := unix.Write(fd, make([]byte, 16)); !errors.Is(err, unix.EINVAL) {
 		return fmt.Errorf("a second write: %d, %w", n, err)
+	}
+	return nil
+}
+
+// readOnly checks that what is not opened for writing cannot be mapped so.
+func readOnly() error {
+	fd, err := unix.Open(node, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := getContext(fd); err != nil {
+		return err
+	}
+	u, err := newUAR(fd)
+	if err != nil {
+		return err
+	}
+	if _, err := unix.Mmap(fd, int64(u.offset), int(u.length), unix.PROT_WRITE, unix.MAP_SHARED); !errors.Is(err, unix.EACCES) {
+		return fmt.Errorf("registers that are mapped for writing: %w, not EACCES", err)
 	}
 	return nil
 }
@@ -417,3 +440,35 @@ func reopenClient([]string) error {
 }
 
 func TestReopen(t *testing.T) { newRig(t, nil).run(t, "reopen") }
+
+// besideClient opens its descriptor again in a way that nobody sees. That is the same
+// file, which lives until the last of both is closed.
+func besideClient([]string) error {
+	dir, err := unix.Open("/proc/self/fd", unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	fd, err := opens()
+	if err != nil {
+		return err
+	}
+	again, err := unix.Openat(dir, strconv.Itoa(fd), unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	for _, d := range []int{again, fd} {
+		if err := works(d); err != nil {
+			return err
+		}
+	}
+	unix.Close(fd)
+	if _, err := opens(); err != nil { // by which the close is seen
+		return err
+	}
+	if err := works(again); err != nil {
+		return fmt.Errorf("the one that is left: %w", err)
+	}
+	return nil
+}
+
+func TestReopenBeside(t *testing.T) { newRig(t, nil).run(t, "beside") }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/copyuser"
+	"uverbsim/interpose/sysfs"
 	"uverbsim/kernel"
 	"uverbsim/process"
 )
@@ -20,6 +21,7 @@ type deviceFile struct {
 	id     uint64 // counted from 1
 	at     inode
 	path   string // of the node
+	node   sysfs.Entry
 	device *kernel.Device
 	file   *process.File
 	fd     int // of the sparse file
@@ -64,6 +66,7 @@ var sparseSize = []int64{1 << 46, 1 << 43, 1 << 40, 1 << 36}
 func newDeviceFile(s *Supervisor, node string, file *process.File, flags int) (f *deviceFile, open int, err error) {
 	f = &deviceFile{s: s, id: s.files.last.Add(1), path: node, device: file.Private.(*kernel.File).Device, file: file,
 		frames: map[uint64]*frame{}}
+	f.node, _ = s.tree.Resolve(node)
 	if f.fd, err = sparseFile(filepath.Base(node)); err != nil {
 		return nil, -1, err
 	}

@@ -1,6 +1,7 @@
 package interpose
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -33,14 +34,15 @@ func makeDirectory(parent string) (d directory, err error) {
 			d.remove()
 		}
 	}
-	for {
+	for range tries {
 		name, err := os.MkdirTemp(parent, prefix)
 		if err != nil {
 			return d, err
 		}
 		d, ok := lockDirectory(name)
 		if !ok {
-			continue // another one has taken it for one that was left
+			_ = os.Remove(name) // which another one does that has taken it for one that was left
+			continue
 		}
 		if err := os.Chmod(name, 0o755); err != nil { // programs of other users look into it
 			d.remove()
@@ -48,7 +50,11 @@ func makeDirectory(parent string) (d directory, err error) {
 		}
 		return d, nil
 	}
+	return d, fmt.Errorf("%s: directories cannot be locked there", parent)
 }
+
+// tries is how many directories are made, if none of them can be locked.
+const tries = 20
 
 // lockDirectory takes the lock on a directory, if it is ours and nobody holds it.
 func lockDirectory(name string) (d directory, ok bool) {

@@ -71,7 +71,7 @@ func (h *host) GetUnusedFD(t *process.Task, cloexec bool) (int, error) {
 		return -1, rule.FDNoneFree
 	}
 	defer unix.Close(read)
-	fd, err := c.l.AddFD(c.ID, read, cloexec, -1)
+	fd, err := c.l.AddFD(c.ID, read, cloexec)
 	if err != nil {
 		e.abandon()
 		return -1, rule.FDNoneFree

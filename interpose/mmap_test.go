@@ -1,9 +1,11 @@
 package interpose_test
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -232,7 +234,12 @@ func removalClient([]string) error {
 	if err != nil {
 		return err
 	}
+	var was unix.Stat_t
+	if err := unix.Fstat(fd, &was); err != nil {
+		return err
+	}
 	mem[0xf00] = 0x5a
+	fmt.Println("mapped")
 	deadline := time.Now().Add(10 * time.Second)
 	for err = works(fd); err == nil && time.Now().Before(deadline); err = works(fd) {
 		time.Sleep(time.Millisecond)
@@ -254,20 +261,43 @@ func removalClient([]string) error {
 	if n, err := unix.Read(event, b); n != 16 || err != nil || binary.LittleEndian.Uint32(b[8:]) != spec.IB_EVENT_DEVICE_FATAL {
 		return fmt.Errorf("the event: %x, %w", b[:max(n, 0)], err)
 	}
-	if _, err := openNode(); !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.ENXIO) {
+	if _, err := openNode(); !errors.Is(err, unix.ENOENT) {
 		return fmt.Errorf("an open without a device: %w", err)
+	}
+	if err := stillDevice(fd, &was); err != nil {
+		return err
 	}
 	unix.Close(event)
 	unix.Close(fd)
 	return unix.Munmap(mem)
 }
 
+// stillDevice checks that a descriptor is told to be of the device that it was, though
+// there is no node any more.
+func stillDevice(fd int, was *unix.Stat_t) error {
+	var st unix.Stat_t
+	if err := unix.Fstat(fd, &st); err != nil || st.Mode != was.Mode || st.Rdev != was.Rdev {
+		return fmt.Errorf("fstat of a descriptor without a node: mode %#o, device %#x: %w", st.Mode, st.Rdev, err)
+	}
+	var stx unix.Statx_t
+	err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_BASIC_STATS, &stx)
+	if err != nil || uint32(stx.Mode) != was.Mode || unix.Mkdev(stx.Rdev_major, stx.Rdev_minor) != was.Rdev {
+		return fmt.Errorf("statx of a descriptor without a node: mode %#o, device %d:%d: %w", stx.Mode, stx.Rdev_major, stx.Rdev_minor, err)
+	}
+	return nil
+}
+
 // TestRemoval takes the device from under a program.
 func TestRemoval(t *testing.T) {
 	r := newRig(t, nil)
-	_, ended := r.started(t, "removal")
-	require.Eventually(t, func() bool { return r.dev.Uverbs.OpenFiles() == 1 }, 10*time.Second, time.Millisecond)
-	time.Sleep(100 * time.Millisecond)
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	defer read.Close()
+	_, ended := r.started(t, write, "removal")
+	require.NoError(t, write.Close())
+	said, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "mapped\n", said)
 	require.NoError(t, r.Remove(r.dev.Uverbs, func(task *process.Task) error {
 		r.dev.Remove(task)
 		return nil

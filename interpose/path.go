@@ -191,7 +191,7 @@ func (c *call) openat2() answer {
 
 // give ends the call with a descriptor for the program.
 func (c *call) give(fd int, cloexec bool) answer {
-	n, err := c.l.AddFD(c.ID, fd, cloexec, -1)
+	n, err := c.l.AddFD(c.ID, fd, cloexec)
 	if err != nil {
 		return fails(errnoOf(err))
 	}
@@ -234,7 +234,7 @@ func (c *call) openFile(node string, flags int, w *watch.Call) answer {
 	}
 	w.File = f.id
 	defer unix.Close(open) // the last close, if the program does not get it
-	fd, err := c.l.AddFD(c.ID, open, flags&unix.O_CLOEXEC != 0, -1)
+	fd, err := c.l.AddFD(c.ID, open, flags&unix.O_CLOEXEC != 0)
 	if err != nil {
 		return fails(errnoOf(err))
 	}

@@ -25,13 +25,13 @@ func init() {
 
 // errnoName returns what a call has failed with, "" for none.
 func errnoName(err error) string {
-	if e, ok := err.(unix.Errno); ok && e != 0 {
+	if err == nil {
+		return ""
+	}
+	if e, ok := err.(unix.Errno); ok {
 		return unix.ErrnoName(e)
 	}
-	if e, ok := err.(unix.Errno); err != nil && !ok {
-		return e.Error()
-	}
-	return ""
+	return err.Error()
 }
 
 // look is what every call that takes a path says to one.
@@ -257,6 +257,10 @@ func edgesClient([]string) error {
 	if err := unix.Mprotect(mem[size:], unix.PROT_NONE); err != nil {
 		return err
 	}
+	readOnly, err := unix.Mmap(-1, 0, copyuser.PageSize, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
 	base := uintptr(unsafe.Pointer(&mem[0]))
 	at := func(path string, end int) uintptr {
 		from := end - len(path)
@@ -270,13 +274,12 @@ func edgesClient([]string) error {
 		}
 		return e
 	}
-	var st unix.Stat_t
 	stat := func(path, to uintptr) unix.Errno {
 		_, _, e := unix.Syscall6(unix.SYS_NEWFSTATAT, ^uintptr(99), path, to, 0, 0, 0)
 		return e
 	}
 	text := node + "\x00"
-	to := uintptr(unsafe.Pointer(&st))
+	to := base // where no path lies
 	for i := 1; i < len(text); i++ {
 		if e := open(at(text, copyuser.PageSize+i)); e != 0 {
 			return fmt.Errorf("a path that crosses a page %d bytes before its end: %w", i, e)
@@ -294,7 +297,8 @@ func edgesClient([]string) error {
 		{"the last address", open(^uintptr(0)), unix.EFAULT},
 		{"a look at the same", stat(at(node, size), to), unix.EFAULT},
 		{"a look with no room", stat(at(text, size), 8), unix.EFAULT},
-		{"a look with room in memory that is read-only", stat(at(text, size), base+size), unix.EFAULT},
+		{"a look with room in memory that is read-only", stat(at(text, size), uintptr(addrOf(readOnly))), unix.EFAULT},
+		{"a look with room in memory that is nobody's", stat(at(text, size), base+size), unix.EFAULT},
 		{"a look", stat(at(text, size), to), 0},
 		{"an empty path", open(at("\x00", size)), unix.ENOENT},
 	} {

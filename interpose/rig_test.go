@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -78,7 +79,7 @@ func (r *rig) report(line string) {
 	r.reports = append(r.reports, line)
 }
 
-// spec returns how a client is started.
+// clientSpec returns how a client is started.
 func clientSpec(t testing.TB, out *os.File, name string, args ...string) seccomp.Spec {
 	t.Helper()
 	self, err := os.Executable()
@@ -118,11 +119,10 @@ func openNode() (int, error) { return unix.Open(node, unix.O_RDWR|unix.O_CLOEXEC
 
 // attr is an attribute with its data, or where it is.
 type attr struct {
-	id    uint16
-	data  uint64 // of one that is no pointer
-	buf   []byte // nil for one that is no pointer
-	len   uint16 // of one that is no pointer
-	flags uint16
+	id   uint16
+	data uint64 // of one that is no pointer
+	buf  []byte // nil for one that is no pointer
+	len  uint16 // of one that is no pointer
 }
 
 // verbs makes an RDMA_VERBS_IOCTL.
@@ -138,7 +138,7 @@ func verbs(fd int, object, method uint16, driver uint32, attrs ...*attr) (unix.E
 		at := b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]
 		le.PutUint16(at, a.id)
 		le.PutUint16(at[2:], a.len)
-		le.PutUint16(at[4:], 1|a.flags)
+		le.PutUint16(at[4:], spec.UVERBS_ATTR_F_MANDATORY)
 		le.PutUint64(at[8:], a.data)
 		if a.buf != nil {
 			le.PutUint16(at[2:], uint16(len(a.buf)))
@@ -147,6 +147,7 @@ func verbs(fd int, object, method uint16, driver uint32, attrs ...*attr) (unix.E
 	}
 	// Raw, so that the scheduler of Go does not take the wait for its affair.
 	_, _, e := unix.RawSyscall(unix.SYS_IOCTL, uintptr(fd), spec.RDMA_VERBS_IOCTL, uintptr(unsafe.Pointer(&b[0])))
+	runtime.KeepAlive(attrs)
 	return e, b
 }
 

@@ -35,11 +35,11 @@ type end struct {
 }
 
 // started starts a client and returns without waiting for it.
-func (r *rig) started(t testing.TB, name string, args ...string) (pid int, ended chan end) {
+func (r *rig) started(t testing.TB, out *os.File, name string, args ...string) (pid int, ended chan end) {
 	t.Helper()
 	pids := make(chan int, 1)
 	ended = make(chan end, 1)
-	s := clientSpec(t, os.Stdout, name, args...)
+	s := clientSpec(t, out, name, args...)
 	s.Started = func(pid int) { pids <- pid }
 	go func() {
 		status, err := r.Run(s)
@@ -96,7 +96,7 @@ func TestKill(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	killed := 0
 	for i := range times {
-		pid, ended := r.started(t, "forever")
+		pid, ended := r.started(t, os.Stdout, "forever")
 		time.Sleep(time.Duration(random.IntN(30_000)) * time.Microsecond)
 		require.NoError(t, unix.Kill(pid, unix.SIGKILL))
 		select {

@@ -55,57 +55,62 @@ func (c *call) emptyPath(addr uint64) bool {
 
 // fstat answers a look at a descriptor of a device file.
 func (c *call) fstat(fd int32, to uint64) answer {
-	f, place := c.device(fd)
+	f := c.device(fd)
 	if f == nil {
 		return answer{}
 	}
 	var st unix.Stat_t
-	if err := unix.Stat(place.Twin, &st); err != nil {
+	if err := unix.Stat(f.node.Twin, &st); err != nil {
 		_ = unix.Fstat(f.fd, &st) // the node is gone
 	}
-	asDevice(&st, place)
+	asDevice(&st, f.node)
 	return c.putStat(to, &st)
 }
 
-// device returns the device file that a descriptor leads to, and its node.
-func (c *call) device(fd int32) (*deviceFile, sysfs.Entry) {
+// device returns the device file that a descriptor leads to, nil for another file.
+func (c *call) device(fd int32) *deviceFile {
 	if !c.find(fd) {
-		return nil, sysfs.Entry{}
+		return nil
 	}
-	f, ok := c.file.(*deviceFile)
-	if !ok {
-		return nil, sysfs.Entry{}
-	}
-	place, _ := c.tree.Resolve(f.path)
-	return f, place
+	f, _ := c.file.(*deviceFile)
+	return f
 }
 
 // statx is the newer call for both.
 func (c *call) statx() answer {
-	flags := int(int32(c.Args[2]))
-	var place sysfs.Entry
+	flags, mask := int(int32(c.Args[2])), int(c.Args[3])
+	var st unix.Statx_t
 	if flags&unix.AT_EMPTY_PATH != 0 && c.emptyPath(c.Args[1]) {
-		f, node := c.device(int32(c.Args[0]))
+		f := c.device(int32(c.Args[0]))
 		if f == nil {
 			return answer{}
 		}
-		place = node
-	} else {
-		var ok bool
-		if place, ok = c.named(int32(c.Args[0]), c.Args[1]); !ok {
-			return answer{}
+		err := unix.Statx(unix.AT_FDCWD, f.node.Twin, flags&^unix.AT_EMPTY_PATH, mask, &st)
+		if err == unix.ENOENT { // the node is gone
+			err = unix.Statx(f.fd, "", flags, mask, &st)
 		}
+		return c.putStatx(&st, f.node, err)
 	}
-	var st unix.Statx_t
-	if err := unix.Statx(unix.AT_FDCWD, place.Twin, flags&^unix.AT_EMPTY_PATH, int(c.Args[3]), &st); err != nil {
+	place, ok := c.named(int32(c.Args[0]), c.Args[1])
+	if !ok {
+		return answer{}
+	}
+	err := unix.Statx(unix.AT_FDCWD, place.Twin, flags&^unix.AT_EMPTY_PATH, mask, &st)
+	if nodeOf(place, flags&unix.AT_SYMLINK_NOFOLLOW != 0) == "" {
+		place.Kind = sysfs.Path // what is looked at is no node
+	}
+	return c.putStatx(&st, place, err)
+}
+
+func (c *call) putStatx(st *unix.Statx_t, place sysfs.Entry, err error) answer {
+	if err != nil {
 		return fails(errnoOf(err))
 	}
-	if nodeOf(place, flags&unix.AT_SYMLINK_NOFOLLOW != 0) != "" {
+	if place.Kind == sysfs.DeviceNode {
 		st.Mode, st.Rdev_major, st.Rdev_minor, st.Size, st.Blocks = uint16(unix.S_IFCHR|place.Mode), place.Major, place.Minor, 0, 0
 		st.Uid, st.Gid = 0, 0
 	}
-	b := bytesOf(&st)
-	if !poke(int(c.PID), c.Args[4], b) {
+	if !poke(int(c.PID), c.Args[4], bytesOf(st)) {
 		return fails(unix.EFAULT)
 	}
 	return value(0)

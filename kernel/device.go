@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"uverbsim/core"
@@ -33,6 +34,9 @@ type Device struct {
 
 	refs atomic.Int64
 	comp chan struct{} // closed with the last reference
+
+	leftMutex sync.Mutex
+	left      []*File // that are gone and have objects; see leave
 }
 
 // newDevice models ib_uverbs_add_one up to the device node.

@@ -38,9 +38,10 @@ func (p *parser) cq(tb testing.TB, channel, async int, handle uint64) (*core.CQ,
 	}
 	if async >= 0 {
 		f := p.p.MainTask().Fget(async)
-		u.EventFile = asyncFile(f)
+		a := asyncFile(f)
 		f.Put(p.p.MainTask())
-		u.EventFile.Object.Get(nil)
+		a.Object.Get(nil)
+		u.SetEventFile(nil, a)
 	}
 	return c, u
 }
@@ -231,7 +232,7 @@ func TestAsyncEvents(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, event(0xabc, spec.IB_EVENT_CQ_ERR), got)
 	require.Equal(t, uint32(1), u.EventsReported)
-	a := u.EventFile
+	a := u.EventFile(nil)
 	require.Equal(t, 1, a.Queue.Len())
 	u.Release(nil)
 	require.Zero(t, a.Queue.Len())
@@ -267,7 +268,8 @@ func TestDefaultAsync(t *testing.T) {
 	require.Same(t, def, take())
 	require.Equal(t, int32(3), def.Object.Refs(), "the file's, and what was taken twice")
 	require.NoError(t, p.p.Close(second))
-	u := UEvent{EventFile: def}
+	var u UEvent
+	u.SetEventFile(nil, def)
 	u.Release(nil)
 	u.Release(nil)
 	require.Equal(t, int32(1), def.Object.Refs())

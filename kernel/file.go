@@ -241,9 +241,12 @@ func (o *owner) Get(t *trace.Task) {
 func (o *owner) Put(task *process.Task) {
 	t := task.Trace
 	t.Before(trace.Ref, "put", "ib_uverbs_file", trace.Drops, &o.ref)
-	if o.ref.Add(-1) == 0 {
+	switch n := o.ref.Add(-1); {
+	case n == 0:
 		t.Turned(trace.Writes)
 		o.file().release(task)
+	case n < 0:
+		panic("kernel: a uverbs file was put once too often")
 	}
 }
 
@@ -273,6 +276,7 @@ func (f *File) release(task *process.Task) {
 	t := task.Trace
 	defer t.Enter(trace.Uverbs, "ib_uverbs_release_file").Leave()
 	f.Objects.Release(t)
+	f.Device.leave(f)
 	f.Device.put(t)
 	if a := f.DefaultAsync(t); a != nil {
 		a.Object.Put(t)

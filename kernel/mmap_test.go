@@ -282,8 +282,8 @@ func TestExitDuringRemoval(t *testing.T) {
 	require.Zero(t, m.file.ref.Load())
 }
 
-// TestForkWithoutMemory: a copy that cannot be followed gets no page of the
-// device.
+// TestForkWithoutMemory: from a copy that cannot be followed the driver takes the
+// pages, but before the fork gives it any: the child has the device's for good.
 func TestForkWithoutMemory(t *testing.T) {
 	m := newMapper(t, 1)
 	at := m.mmap(t, 0)
@@ -291,5 +291,12 @@ func TestForkWithoutMemory(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, m.file.Umaps.Areas())
 	require.True(t, m.p.Store(at, []byte{1}), "the parent's is as it was")
-	_ = child
+	got := []byte{0}
+	require.True(t, child.Load(at, got))
+	require.Equal(t, []byte{1}, got)
+	m.remove()
+	require.True(t, m.p.Load(at, got))
+	require.Equal(t, []byte{0}, got)
+	require.True(t, child.Load(at, got))
+	require.Equal(t, []byte{1}, got, "a removal does not know of it")
 }

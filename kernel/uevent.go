@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 
 	"uverbsim/core"
 	"uverbsim/trace"
@@ -12,26 +13,40 @@ import (
 // whose events the user can read has for that. It is the first member of the
 // Ext of such objects.
 type UEvent struct {
-	EventFile      *AsyncEventFile // where its events go, nil for nowhere
-	EventsReported uint32          // how many the user has read
+	EventsReported uint32 // how many the user has read
 
-	events EventList
+	eventFile atomic.Pointer[AsyncEventFile] // where its events go, nil for nowhere
+	events    EventList
+}
+
+// EventFile returns where the object's events go, nil for nowhere.
+func (u *UEvent) EventFile(t *trace.Task) *AsyncEventFile {
+	t.Point(trace.Word, "load", "event_file", trace.Reads, &u.eventFile)
+	return u.eventFile.Load()
+}
+
+// SetEventFile has the object's events go to a, to which it takes over a reference. An
+// event of an object that the driver has made and that has no file yet is lost.
+func (u *UEvent) SetEventFile(t *trace.Task, a *AsyncEventFile) {
+	t.Point(trace.Word, "store", "event_file", trace.Writes, &u.eventFile)
+	u.eventFile.Store(a)
 }
 
 // Handle queues an event of the object. It models uverbs_uobj_event.
 func (u *UEvent) Handle(t *trace.Task, o *uobject.Object, e *core.Event) {
-	u.EventFile.AsyncHandler(t, o.UserHandle, e.Type, &u.events, &u.EventsReported)
+	u.EventFile(t).AsyncHandler(t, o.UserHandle, e.Type, &u.events, &u.EventsReported)
 }
 
 // Release drops the object's unread events and its hold on the event file. It
 // models ib_uverbs_release_uevent.
 func (u *UEvent) Release(t *trace.Task) {
 	defer t.Enter(trace.Uverbs, "ib_uverbs_release_uevent").Leave()
-	if u.EventFile == nil {
+	a := u.EventFile(t)
+	if a == nil {
 		return
 	}
-	u.EventFile.Queue.drop(t, &u.events)
-	u.EventFile.Object.Put(t)
+	a.Queue.drop(t, &u.events)
+	a.Object.Put(t)
 }
 
 // UCQ is a struct ib_ucq_object without its uobject: the Ext of a CQ.

@@ -46,12 +46,12 @@ func createCQ(b *kernel.Bundle, cmd *spec.ExCreateCQ) error {
 		return err
 	}
 	o.HW = cq
-	u.EventFile = defaultAsyncEvent(b)
+	u.SetEventFile(b.Trace(), defaultAsyncEvent(b))
 	uobjFinalizeUobjCreate(o, b)
 
 	var resp spec.ExCreateCQResp
 	resp.Base.CQHandle = uint32(o.ID())
-	resp.Base.CQE = cq.CQE
+	resp.Base.CQE = cq.CQE.Load()
 	resp.ResponseLength = responseLength(b, &resp)
 	return response(b, &resp)
 }
@@ -127,7 +127,7 @@ func uverbsResizeCQ(b *kernel.Bundle) error {
 	if err := cq.Device.Ops.ResizeCQ(cq, int32(cmd.CQE), &b.DriverUdata); err != nil {
 		return err
 	}
-	resp := spec.ResizeCQResp{CQE: cq.CQE}
+	resp := spec.ResizeCQResp{CQE: cq.CQE.Load()}
 	return response(b, &resp)
 }
 

@@ -155,7 +155,7 @@ func TestResizeCQ(t *testing.T) {
 			if cqe < 1 {
 				return syscall.EINVAL
 			}
-			cq.CQE = uint32(cqe) | 7
+			cq.CQE.Store(uint32(cqe) | 7)
 			return nil
 		}
 	})

@@ -73,7 +73,7 @@ func createQP(b *kernel.Bundle, cmd *spec.ExCreateQP) error {
 	core.QPUsecntInc(t, qp)
 	o.HW = qp
 	u := o.Ext.(*uqp)
-	u.EventFile = defaultAsyncEvent(b)
+	u.SetEventFile(b.Trace(), defaultAsyncEvent(b))
 	if uses.xrcd != nil {
 		u.uxrcd = uses.xrcd.Ext.(*uxrcd)
 		u.uxrcd.refcnt.Add(1)

@@ -144,7 +144,7 @@ func checkModifyQP(qp *core.QP, cmd *spec.ModifyQP) error {
 		case has(spec.IB_QP_STATE) && cmd.QPState == spec.IB_QPS_RTR:
 			// On the way from INIT to RTR, which must not set the port, the
 			// QP has one from before.
-			if uint32(cmd.Dest.PortNum) != qp.RealQP.Port {
+			if uint32(cmd.Dest.PortNum) != qp.RealQP.Port.Load() {
 				return rule.CmdQPModifyOtherPort
 			}
 		case has(spec.IB_QP_PORT):

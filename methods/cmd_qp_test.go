@@ -290,7 +290,7 @@ func TestModifyQPAttrs(t *testing.T) {
 		AccessFlags: 9, PkeyIndex: 10, EnSQDAsyncNotify: 12, MaxRdAtomic: 13, MaxDestRdAtomic: 14, MinRNRTimer: 15, PortNum: 1,
 		Timeout: 17, RetryCnt: 18, RNRRetry: 19,
 		AH: core.AHAttr{DGID: route.DGID, SGIDIndex: 1, HopLimit: 1, IsGlobal: true, PortNum: 1}}, *attr)
-	require.EqualValues(t, 1, r.qp.Port)
+	require.EqualValues(t, 1, r.qp.Port.Load())
 }
 
 // TestModifyQPMask: a path alone moves the QP to its port, and XRC QPs ignore

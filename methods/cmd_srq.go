@@ -50,7 +50,7 @@ func createXSRQ(b *kernel.Bundle, cmd *spec.CreateXSRQ) error {
 		return err
 	}
 	o.HW = srq
-	u.EventFile = defaultAsyncEvent(b)
+	u.SetEventFile(b.Trace(), defaultAsyncEvent(b))
 	var resp spec.CreateSRQResp
 	if cmd.SRQType == spec.IB_UVERBS_SRQT_XRC {
 		resp.SRQN = srq.SRQNum

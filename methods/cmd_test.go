@@ -291,7 +291,7 @@ func cmdOps(more func(*core.DeviceOps)) func(*core.DeviceOps) {
 			return nil
 		}
 		ops.ResizeCQ = func(cq *core.CQ, cqe int32, _ *core.Udata) error {
-			cq.CQE = uint32(cqe)
+			cq.CQE.Store(uint32(cqe))
 			return nil
 		}
 		ops.PollCQ = func(*process.Task, *core.CQ, int) ([]core.WC, error) { return nil, nil }

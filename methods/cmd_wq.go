@@ -75,7 +75,7 @@ func newWQ(b *kernel.Bundle, o *uobject.Object, cmd *spec.ExCreateWQ, attr *core
 	wq.Type, wq.CQ, wq.PD, wq.Device = attr.Type, cq, pd, pd.Device
 	pd.Usecnt.Count(b.Trace(), "ib_pd", 1)
 	cq.Usecnt.Count(b.Trace(), "ib_cq", 1)
-	o.Ext.(*uwq).EventFile = defaultAsyncEvent(b)
+	o.Ext.(*uwq).SetEventFile(b.Trace(), defaultAsyncEvent(b))
 	uobjPutRead(pdObject, b)
 	uobjPutRead(cqObject, b)
 	return wq, nil
@@ -134,7 +134,7 @@ func uverbsExModifyWQ(b *kernel.Bundle) error {
 	if cmd.AttrMask&spec.IB_WQ_FLAGS != 0 {
 		attr.Flags, attr.FlagsMask = cmd.Flags, cmd.FlagsMask
 	}
-	attr.CurState = wq.State
+	attr.CurState = wq.State.Load()
 	if cmd.AttrMask&spec.IB_WQ_CUR_STATE != 0 {
 		if cmd.CurrWQState > spec.IB_WQS_ERR {
 			return rule.CmdWQModifyCurState

@@ -203,7 +203,7 @@ func TestModifyWQ(t *testing.T) {
 		}
 	})
 	wq := r.createWQ(uint32(r.newPD()), r.cqByWrite(createCQCmd))
-	r.wq.State = spec.IB_WQS_RDY
+	r.wq.State.Store(spec.IB_WQS_RDY)
 	modify := func(cmd spec.ExModifyWQ) error {
 		return r.commandEx(spec.IB_USER_VERBS_EX_CMD_MODIFY_WQ, bytesOf(cmd), respBuf{})
 	}

@@ -77,7 +77,7 @@ func cqCreate(b *kernel.Bundle) error {
 		cq.Context = channel.Ext.(*kernel.CompletionEventFile)
 	}
 	u := o.Ext.(*kernel.UCQ)
-	u.EventFile = b.AsyncEvent(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD)
+	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD))
 	if err := makeCQ(b, cq, &attr); err != nil {
 		putEventFile(t, &u.UEvent)
 		if channel != nil {
@@ -88,7 +88,7 @@ func cqCreate(b *kernel.Bundle) error {
 	o.HW = cq
 	o.UserHandle = userHandle
 	b.FinalizeCreate(spec.UVERBS_ATTR_CREATE_CQ_HANDLE)
-	return b.CopyToUint32(spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, cq.CQE)
+	return b.CopyToUint32(spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, cq.CQE.Load())
 }
 
 // makeCQ is the part of the handler after which there is a queue.

@@ -57,7 +57,8 @@ func (f *fake) ops() core.DeviceOps {
 		AllocPD:   func(*core.PD, *core.Udata) error { f.note("alloc_pd"); return nil },
 		DeallocPD: func(*core.PD, *core.Udata) error { f.note("dealloc_pd"); return nil },
 		CreateCQ: func(cq *core.CQ, attr *core.CQInitAttr, _ core.Attrs) error {
-			cq.CQE, f.cq = attr.CQE, cq
+			f.cq = cq
+			cq.CQE.Store(attr.CQE)
 			f.note("create_cq")
 			return nil
 		},

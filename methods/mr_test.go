@@ -164,10 +164,8 @@ func TestDMMR(t *testing.T) {
 	require.Equal(t, error(rule.DMBusy), err)
 	_, err = r.destroy(destroyPD, pd)
 	require.Equal(t, error(rule.PDBusy), err)
-	for d, h := range map[destroyer]uint64{destroyMR: mr} {
-		_, err = r.destroy(d, h)
-		require.NoError(t, err)
-	}
+	_, err = r.destroy(destroyMR, mr)
+	require.NoError(t, err)
 	_, err = r.destroy(destroyDM, dm)
 	require.NoError(t, err)
 	_, err = r.destroy(destroyPD, pd)

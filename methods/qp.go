@@ -128,7 +128,7 @@ func qpCreate(b *kernel.Bundle) error {
 	}
 
 	u := o.Ext.(*uqp)
-	u.EventFile = b.AsyncEvent(spec.UVERBS_ATTR_CREATE_QP_EVENT_FD)
+	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_QP_EVENT_FD))
 	o.UserHandle = userHandle
 	attr.SqSigType = signalReqWR
 	if attr.CreateFlags&spec.IB_UVERBS_QP_CREATE_SQ_SIG_ALL != 0 {

@@ -104,7 +104,7 @@ func srqCreate(b *kernel.Bundle) error {
 // makeSRQ is srqCreate from the event file on.
 func makeSRQ(b *kernel.Bundle, o *uobject.Object, pd *core.PD, attr *core.SRQInitAttr, userHandle uint64) error {
 	u := o.Ext.(*usrq)
-	u.EventFile = b.AsyncEvent(spec.UVERBS_ATTR_CREATE_SRQ_EVENT_FD)
+	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_SRQ_EVENT_FD))
 	o.UserHandle = userHandle
 	srq, err := core.CreateSRQUser(pd, attr, o, &b.DriverUdata)
 	if err != nil {

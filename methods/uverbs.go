@@ -88,8 +88,8 @@ func wqEventHandler(t *trace.Task, e *core.Event) {
 // putEventFile gives back what Bundle.AsyncEvent gave, after a creation that
 // failed.
 func putEventFile(t *trace.Task, u *kernel.UEvent) {
-	if u.EventFile != nil {
-		u.EventFile.Object.Put(t)
+	if a := u.EventFile(t); a != nil {
+		a.Object.Put(t)
 	}
 }
 

@@ -81,7 +81,7 @@ func wqCreate(b *kernel.Bundle) error {
 	attr.Type = uint8(wqType)
 
 	u := o.Ext.(*uwq)
-	u.EventFile = b.AsyncEvent(spec.UVERBS_ATTR_CREATE_WQ_EVENT_FD)
+	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_WQ_EVENT_FD))
 	o.UserHandle = userHandle
 	wq, err := pd.Device.Ops.CreateWQ(pd, &attr, &b.DriverUdata)
 	if err != nil {

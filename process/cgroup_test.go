@@ -1,7 +1,9 @@
 package process_test
 
 import (
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,13 +124,21 @@ func TestChargeParallel(t *testing.T) {
 	g := process.NewCgroup(p.Cgroup())
 	require.NoError(t, g.SetMax("d", "hca_object=3"))
 	var wg sync.WaitGroup
-	for range 4 {
+	var held atomic.Int32 // charges, of those that there are
+	for range 8 {
 		task := p.NewTask(nil)
 		wg.Go(func() {
 			for range 500 {
-				if charge, err := g.TryCharge(task, "d", object); err == nil {
-					charge.Uncharge(task)
+				charge, err := g.TryCharge(task, "d", object)
+				if err != nil {
+					continue
 				}
+				if n := held.Add(1); n > 3 {
+					t.Errorf("%d charges at once", n)
+				}
+				runtime.Gosched()
+				held.Add(-1)
+				charge.Uncharge(task)
 			}
 		})
 	}

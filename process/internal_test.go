@@ -1,14 +1,27 @@
 package process
 
 import (
+	"runtime"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/trace"
 )
 
+// looks counts how often a task looks a descriptor up.
+type looks struct{ n atomic.Int32 }
+
+func (*looks) Event(*trace.Task, *trace.Event) {}
+func (l *looks) Before(_ *trace.Task, p *trace.Point) {
+	if p.Kind == trace.Handle {
+		l.n.Add(1)
+	}
+}
+
 // TestFgetLastReference: a file whose last reference is gone, but which is in
-// the table for a moment longer, is not found.
+// the table for a moment longer, is looked up again and then not found.
 func TestFgetLastReference(t *testing.T) {
 	p := New(nil, Options{})
 	task := p.MainTask()
@@ -18,9 +31,13 @@ func TestFgetLastReference(t *testing.T) {
 	require.NoError(t, err)
 	task.FDInstall(fd, f)
 	f.refs.Store(0)
-	got := make(chan *File)
-	go func() { got <- p.NewTask(nil).Fget(fd) }()
-	time.Sleep(10 * time.Millisecond)
+	got := make(chan *File, 1)
+	l := new(looks)
+	go func() { got <- p.NewTask(trace.NewTask(1, l)).Fget(fd) }()
+	for l.n.Load() < 2 && len(got) == 0 {
+		runtime.Gosched()
+	}
+	require.Empty(t, got)
 	p.files.take(fd)
 	require.Nil(t, <-got)
 	require.Zero(t, f.Refs())

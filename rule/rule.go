@@ -7,8 +7,8 @@
 // refusing a call allocates nothing; errors.Is(err, syscall.EINVAL) holds for
 // a rule whose errno is EINVAL.
 //
-// Each file holds the rules of one kernel source file. A rule's id is
-// "area/slug" and never changes once published.
+// Each file holds the rules of one kernel source file, or of a few that belong
+// together. A rule's id is "area/slug" and never changes once published.
 package rule
 
 import (

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,6 +20,7 @@ var (
 // TestCatalogue holds each rule to the form that its readers rely on.
 func TestCatalogue(t *testing.T) {
 	require.NotEmpty(t, All())
+	require.True(t, slices.IsSortedFunc(All(), func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) }))
 	for _, r := range All() {
 		t.Run(r.ID, func(t *testing.T) {
 			require.Regexp(t, idForm, r.ID)

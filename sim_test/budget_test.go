@@ -82,14 +82,8 @@ func (c *caller) alloc(tb testing.TB, n uint64) copyuser.Addr {
 // call writes a call into the process's memory and returns where.
 func (c *caller) call(tb testing.TB, object, method uint16, attrs ...spec.IoctlAttr) copyuser.Addr {
 	tb.Helper()
-	length := spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize
-	at := c.alloc(tb, uint64(length))
-	hdr := spec.IoctlHdr{Length: uint16(length), ObjectID: object, MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: c.driver}
-	buf := make([]byte, length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i, a := range attrs {
-		a.Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	buf := spec.EncodeMethod(c.driver, object, method, attrs...)
+	at := c.alloc(tb, uint64(len(buf)))
 	require.True(tb, c.task.Mem.Store(at, buf))
 	return at
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/casefile"
-	"uverbsim/report/replay"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 )
@@ -35,7 +34,7 @@ func inShard(t *testing.T) func(index int) bool {
 	return func(index int) bool { return index%n == i-1 }
 }
 
-// shortSubset is how many cases stand for one that -short plays.
+// shortSubset is how many cases one that -short plays stands for.
 const shortSubset = 8
 
 // corpusFile is a file of recorded cases.
@@ -85,7 +84,7 @@ func TestCorpus(t *testing.T) {
 					r := player.Play(new(model.Model), c, player.Options{Repeat: repeat()})
 					shown.note(f.name, r)
 					if !r.Passed() {
-						t.Error(text(t, f.name, r))
+						t.Error(r.Text(f.name))
 					}
 				})
 			}
@@ -99,17 +98,6 @@ func repeat() int {
 		return 2
 	}
 	return 20
-}
-
-func text(t *testing.T, file string, r *player.Result) string {
-	t.Helper()
-	c := &replay.Case{File: file, Case: r.Case, Err: r.Err}
-	for _, s := range r.Steps {
-		c.Steps = append(c.Steps, replay.Step(s))
-	}
-	var b strings.Builder
-	require.NoError(t, replay.Text(&b, false).Case(c))
-	return b.String()
 }
 
 // racing says whether the outcome of a case is a matter of chance.

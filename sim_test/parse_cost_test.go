@@ -60,15 +60,14 @@ type bareParse struct {
 type bareSpec struct{ min, max uint16 }
 
 func newBareParse(tb testing.TB, memory func(flatBytes) userBytes) *bareParse {
-	hdr := spec.IoctlHdr{Length: spec.IoctlHdrSize + 10*spec.IoctlAttrSize, ObjectID: nopObject, MethodID: nopMethod, NumAttrs: 10, DriverID: nopDriver}
-	user := make(flatBytes, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(user))
-	p := &bareParse{methods: map[uint32]uint64{nopObject<<16 | nopMethod: 1<<10 - 1}}
-	for i, a := range nopAttrs(1 << 20) {
-		a.Encode((*[spec.IoctlAttrSize]byte)(user[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
+	attrs := nopAttrs(1 << 20)
+	p := &bareParse{
+		user:    memory(spec.EncodeMethod(nopDriver, nopObject, nopMethod, attrs...)),
+		methods: map[uint32]uint64{nopObject<<16 | nopMethod: 1<<10 - 1},
+	}
+	for i := range attrs {
 		p.specs[i] = &bareSpec{min: 8, max: 8}
 	}
-	p.user = memory(user)
 	require.True(tb, p.call(), "the bare loop finds its own call wrong")
 	return p
 }

@@ -21,9 +21,9 @@ import (
 // as the recorded one: sim_test/guest makes such a one.
 var target = flag.String("target", "", "a device node to play the recorded cases on")
 
-// onePlayer are files whose cases are answered as recorded by a kernel with one
-// processor; the others are sets of outcomes, of a kernel with two.
-func onePlayer(file string) bool { return file != "linux-6.12-par" }
+// ofOneProcessor says of a file with rxe's cases whether a kernel with one processor
+// answers them as recorded; the others are sets of outcomes, of a kernel with two.
+func ofOneProcessor(file string) bool { return file != "linux-6.12-par" }
 
 func isLinux6_12(c *casefile.Case) bool { return strings.HasPrefix(c.Kernel, "6.12.") }
 
@@ -37,7 +37,7 @@ func TestTarget(t *testing.T) {
 	require.NoError(t, err)
 	played := 0
 	for _, f := range readCorpus(t) {
-		if !onePlayer(f.name) {
+		if !ofOneProcessor(f.name) {
 			continue
 		}
 		for i, c := range f.cases {
@@ -52,7 +52,7 @@ func TestTarget(t *testing.T) {
 				}
 				played++
 				if !r.Passed() {
-					t.Error(text(t, f.name, r))
+					t.Error(r.Text(f.name))
 				}
 			})
 		}

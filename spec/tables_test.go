@@ -37,13 +37,11 @@ type object struct {
 }
 
 type method struct {
-	Name              string
-	ID                uint16
-	Key, WholeKey     uint32
-	Destroy, Extends  bool
-	Attrs             []attr
-	NumAttrs          int
-	HasUdata, Unknown bool
+	Name             string
+	ID               uint16
+	Key, WholeKey    uint32
+	Destroy, Extends bool
+	Attrs            []attr
 }
 
 type attr struct {

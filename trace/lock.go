@@ -47,6 +47,9 @@ func (m *Mutex) free() bool {
 	return true
 }
 
+// Held says whether somebody holds the lock.
+func (m *Mutex) Held() bool { return !m.free() }
+
 // Unlock releases the lock. Nobody can try a Mutex, so it is no choice whether
 // somebody else goes on just before or just behind that.
 func (m *Mutex) Unlock(t *Task) {
@@ -99,6 +102,9 @@ func (s *RWSem) freeForWriter() bool {
 	s.mu.Unlock()
 	return true
 }
+
+// Held says whether somebody holds the semaphore, shared or exclusively.
+func (s *RWSem) Held() bool { return !s.freeForWriter() }
 
 // TryDownRead takes the semaphore shared if no writer holds or awaits it
 // (down_read_trylock).

@@ -119,3 +119,26 @@ func TestFunctions(t *testing.T) {
 	require.Empty(t, task.Functions())
 	require.Nil(t, (*trace.Task)(nil).Functions())
 }
+
+// TestHeld: a lock says whether somebody holds it, and is as before when it has said so.
+func TestHeld(t *testing.T) {
+	var m trace.Mutex
+	require.False(t, m.Held())
+	m.Lock(nil)
+	require.True(t, m.Held())
+	m.Unlock(nil)
+	require.False(t, m.Held())
+
+	var s trace.RWSem
+	require.False(t, s.Held())
+	s.DownRead(nil)
+	require.True(t, s.Held())
+	require.True(t, s.TryDownRead(nil), "asking has not shut others out")
+	s.UpRead(nil)
+	s.UpRead(nil)
+	require.False(t, s.Held())
+	s.DownWrite(nil)
+	require.True(t, s.Held())
+	s.UpWrite(nil)
+	require.False(t, s.Held())
+}

@@ -30,6 +30,7 @@ func alloc(typ *Type, attrs Attrs) (*Object, error) {
 			o.Ext = ta.New()
 		}
 	}
+	f.alive.Add(1)
 	o.context = context
 	o.usecnt.Store(-1)
 	o.ref.Store(1)

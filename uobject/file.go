@@ -39,6 +39,8 @@ type File struct {
 	uobjects     Object // head of the ring of committed objects, newest first
 	listed       int
 
+	alive atomic.Int64 // objects that somebody has a reference on
+
 	// spares has, for each object key, one object that was aborted before
 	// anyone else could see it, to be used again.
 	spares [32]atomic.Pointer[Object]
@@ -103,6 +105,26 @@ func (f *File) Counts() (objects, handles int) {
 	return f.listed, f.handles.live
 }
 
+// Alive returns how many objects there are that somebody has a reference on: those
+// that are committed, those in the making, and those that are destroyed but held.
+func (f *File) Alive() int { return int(f.alive.Load()) }
+
+// Held returns the names of the locks that somebody holds.
+func (f *File) Held() (names []string) {
+	if f.HWDestroyRwsem.Held() {
+		names = append(names, f.HWDestroyRwsem.Name)
+	}
+	for _, m := range []*trace.Mutex{&f.uobjectsLock, &f.handles.mu} {
+		if m.Held() {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+// Owner returns the rest of the open file.
+func (f *File) Owner() Owner { return f.owner }
+
 // spare returns an object of that type that was aborted earlier, or nil.
 func (f *File) spare(typ *Type) *Object {
 	o := f.spares[typ.Slot].Swap(nil)
@@ -115,6 +137,7 @@ func (f *File) spare(typ *Type) *Object {
 // free takes back an object whose last reference is gone. One that was never
 // visible can serve again.
 func (f *File) free(o *Object) {
+	f.alive.Add(-1)
 	if o.used {
 		return
 	}

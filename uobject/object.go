@@ -187,9 +187,12 @@ func (o *Object) put(t *trace.Task) {
 	t.Before(trace.Ref, "put", o.typ.Name, trace.Drops, &o.ref)
 	n := o.ref.Add(-1)
 	t.Note(trace.Ref, o.typ.Name, uint64(o.ID()), ^uint64(0), 0)
-	if n == 0 {
+	switch {
+	case n == 0:
 		t.Turned(trace.Writes)
 		o.file.free(o)
+	case n < 0:
+		panic("uobject: an object was put once too often")
 	}
 }
 

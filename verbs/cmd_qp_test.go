@@ -1,6 +1,7 @@
 package verbs_test
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"syscall"
 	"testing"
@@ -85,17 +86,13 @@ func TestCreateQPFlags(t *testing.T) {
 	c := context(t, k, true)
 	pd, cq, _, _ := k.objects(c)
 	k.ioctl = func(buf []byte) error {
-		require.Equal(t, uint32(2|spec.IB_UVERBS_QP_CREATE_SQ_SIG_ALL), le32(attr(t, buf, spec.UVERBS_ATTR_CREATE_QP_FLAGS)[8:]))
-		require.Equal(t, uint32(0x1234), le32(attr(t, buf, spec.UVERBS_ATTR_CREATE_QP_SOURCE_QPN)[8:]))
+		require.Equal(t, uint32(2|spec.IB_UVERBS_QP_CREATE_SQ_SIG_ALL), binary.LittleEndian.Uint32(attr(t, buf, spec.UVERBS_ATTR_CREATE_QP_FLAGS)[8:]))
+		require.Equal(t, uint32(0x1234), binary.LittleEndian.Uint32(attr(t, buf, spec.UVERBS_ATTR_CREATE_QP_SOURCE_QPN)[8:]))
 		return nil
 	}
 	a := verbs.QPInitAttr{PD: pd, SendCQ: cq, RecvCQ: cq, Type: verbs.IBV_QPT_UD, SQSigAll: true,
 		CreateFlags: verbs.IBV_QP_CREATE_SOURCE_QPN | verbs.IBV_QP_CREATE_BLOCK_SELF_MCAST_LB, SourceQPN: 0x1234}
 	require.NoError(t, c.CmdCreateQP(new(verbs.QP), &a, verbs.UHW{}))
-}
-
-func le32(b []byte) uint32 {
-	return uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24
 }
 
 // TestCreateQPRefused: what the library finds itself, before it asks the kernel.

@@ -186,7 +186,8 @@ func (b *bencher) measure(stderr io.Writer, calls []bench.Call, node *benchNode,
 	if b.driver != "" {
 		drivers = []string{b.driver}
 	}
-	p := newProgress(stderr, len(drivers)*len(calls)*b.rounds, "rounds")
+	o := bench.Options{Calls: calls, Rounds: b.rounds, Time: b.time}
+	p := newProgress(stderr, len(drivers)*o.Total(), "rounds")
 	defer p.clear()
 	before := 0
 	once := func(driver string, calls []bench.Call) ([]bench.Result, error) {
@@ -195,7 +196,8 @@ func (b *bencher) measure(stderr io.Writer, calls []bench.Call, node *benchNode,
 			return nil, err
 		}
 		defer done()
-		o := bench.Options{Calls: calls, Rounds: b.rounds, Time: b.time, Progress: func(done int) { p.show(before + done) }}
+		o := o
+		o.Calls, o.Progress = calls, func(done int) { p.show(before + done) }
 		return bench.Measure(driver, benchDriverIDs[driver], m, beside, o)
 	}
 	for _, driver := range drivers {
@@ -204,7 +206,7 @@ func (b *bencher) measure(stderr io.Writer, calls []bench.Call, node *benchNode,
 			return nil, fmt.Errorf("%s: %w", driver, err)
 		}
 		r.Results = append(r.Results, res...)
-		before += len(calls) * b.rounds
+		before += o.Total()
 		const again = 3
 		for i := 0; base != nil && i < again; i++ {
 			slow := base.Again(r, driver, b.threshold/100)

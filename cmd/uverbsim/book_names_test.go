@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -29,7 +30,7 @@ func TestBookNames(t *testing.T) {
 	cases, err := caseNames(filepath.Join(root, "sim_test/corpus/*.jsonl"), filepath.Join(root, "docs/cases/*"))
 	require.NoError(t, err)
 	pages := bookPages(t, root)
-	for _, path := range sortedKeys(pages) {
+	for _, path := range slices.Sorted(maps.Keys(pages)) {
 		for _, problem := range checkNames(root, pages[path], cases) {
 			t.Error(problem)
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -54,6 +55,7 @@ func bookPages(t *testing.T, root string) map[string]*page {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "docs/*.md"))
 	require.NoError(t, err)
+	require.NotEmpty(t, files)
 	pages := map[string]*page{}
 	for _, f := range files {
 		path := "docs/" + filepath.Base(f)
@@ -105,7 +107,7 @@ func checkLinks(root string, pages map[string]*page) []string {
 	for path, p := range pages {
 		anchors[path] = p.anchors()
 	}
-	for _, path := range sortedKeys(pages) {
+	for _, path := range slices.Sorted(maps.Keys(pages)) {
 		at := &page{path: path}
 		for _, l := range pages[path].links() {
 			to := path
@@ -137,7 +139,7 @@ func checkContents(pages map[string]*page, pictures []string) []string {
 			linked[filepath.Join(filepath.Dir(contents), l.path)] = true
 		}
 	}
-	for _, path := range sortedKeys(pages) {
+	for _, path := range slices.Sorted(maps.Keys(pages)) {
 		if !linked[path] {
 			problems = append(problems, contents+" does not lead to "+path)
 		}
@@ -151,13 +153,4 @@ func checkContents(pages map[string]*page, pictures []string) []string {
 		}
 	}
 	return problems
-}
-
-func sortedKeys(pages map[string]*page) []string {
-	var keys []string
-	for k := range pages {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -71,7 +71,7 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 		if !res.Passed() {
 			differing = append(differing, recorded[i])
 		}
-		if err := w.Case(played("kernel", res)); err != nil {
+		if err := w.Case(res.Replay("kernel")); err != nil {
 			return err
 		}
 		i++

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,9 @@ func TestLab(t *testing.T) {
 			require.Equal(t, name, r.Experiment)
 			require.Empty(t, r.Times)
 			require.NotEmpty(t, r.Kernel)
+			require.NotEmpty(t, r.Counts)
 			for _, table := range r.Counts {
+				require.NotEmpty(t, table.Rows)
 				for _, row := range table.Rows {
 					require.Contains(t, text, row["name"], "both say the same")
 				}
@@ -68,7 +71,7 @@ func wellFormed(t *testing.T, svg string) {
 	for {
 		tok, err := dec.Token()
 		if tok == nil {
-			require.ErrorContains(t, err, "EOF")
+			require.ErrorIs(t, err, io.EOF) // and not the one of a text that ends too early
 			break
 		}
 		if e, ok := tok.(xml.StartElement); ok {

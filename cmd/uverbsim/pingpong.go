@@ -62,7 +62,7 @@ func checkPingpong(o *pingpong.Options) error {
 		return fmt.Errorf("--messages %d: at least 1", o.Messages)
 	case o.Size < 1 || o.Size > largestMessage:
 		return fmt.Errorf("--size %d: 1 to %d bytes", o.Size, largestMessage)
-	case o.Link.Loss < 0 || o.Link.Loss > 1:
+	case !(o.Link.Loss >= 0 && o.Link.Loss <= 1): // NaN is neither
 		return fmt.Errorf("--loss %v: 0 to 1", o.Link.Loss)
 	case o.Link.Delay < 0 || o.Link.Delay > time.Minute:
 		return fmt.Errorf("--delay %v: 0 to %v", o.Link.Delay, time.Minute)

@@ -33,6 +33,7 @@ func TestPingpongRefuses(t *testing.T) {
 		{[]string{"--messages", "0"}, "--messages 0: at least 1"},
 		{[]string{"--size", "0"}, "--size 0: 1 to 1073741824 bytes"},
 		{[]string{"--loss", "1.5"}, "--loss 1.5: 0 to 1"},
+		{[]string{"--loss", "NaN"}, "--loss NaN: 0 to 1"},
 		{[]string{"--delay", "2m"}, "--delay 2m0s: 0 to 1m0s"},
 		{[]string{"more"}, "unknown command"},
 	} {

@@ -64,11 +64,11 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 	}
 	out := cmd.OutOrStdout()
 	if r.output != "" {
-		f, err := os.Create(r.output)
-		if err != nil {
-			return err
+		f, failed := os.Create(r.output)
+		if failed != nil {
+			return failed
 		}
-		defer func() { err = errors.Join(err, f.Close()) }()
+		defer func() { err = errors.Join(err, f.Close()) }() // the function's own err
 		out = f
 	}
 	if r.target == "" {
@@ -101,8 +101,7 @@ func (r *recorder) here(cases []*casefile.Case, out, stderr io.Writer) error {
 			bad++
 			fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
 			if errors.Is(err, player.ErrStuck) {
-				w.Flush()
-				return errors.New("the device is not free for the cases after that one")
+				return errors.Join(errors.New("the device is not free for the cases after that one"), w.Flush())
 			}
 			continue
 		}

@@ -87,7 +87,7 @@ func (r *replayer) run(cmd *cobra.Command, files []string) error {
 			passed++
 		}
 		p.clear()
-		if err := w.Case(played(from[i], res)); err != nil {
+		if err := w.Case(res.Replay(from[i])); err != nil {
 			return err
 		}
 		i++
@@ -115,12 +115,4 @@ func (r *replayer) prepare(c *casefile.Case) error {
 		return err
 	}
 	return nil
-}
-
-func played(file string, r *player.Result) *replay.Case {
-	c := &replay.Case{File: file, Case: r.Case, Err: r.Err}
-	for _, s := range r.Steps {
-		c.Steps = append(c.Steps, replay.Step(s))
-	}
-	return c
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,7 @@ type shrinker struct {
 	guest guestFlags
 }
 
-func (s *shrinker) run(cmd *cobra.Command, files []string) error {
+func (s *shrinker) run(cmd *cobra.Command, files []string) (err error) {
 	m, err := s.model.make()
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func (s *shrinker) run(cmd *cobra.Command, files []string) error {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
-	defer out.Flush()
+	defer func() { err = errors.Join(err, out.Flush()) }()
 	for _, c := range cases {
 		small, err := shrink.Case(c, func(cases []*casefile.Case) ([]bool, error) { return s.differ(cmd, m, cases) })
 		if err != nil {

@@ -212,7 +212,7 @@ func (d *Device) ibCreateCQ(ib *core.CQ, attr *core.CQInitAttr, attrs core.Attrs
 	if int64(entries) > d.maxCQSize() {
 		return rule.MLX5CQEntriesRounded
 	}
-	ib.CQE = uint32(entries) - 1
+	ib.CQE.Store(uint32(entries) - 1)
 	c := &cq{ib: ib, createFlags: attr.Flags}
 	c.owner, c.resizeMutex.Name = c, "resize_mutex"
 	m, err := d.createCQUser(c, entries, attrs)

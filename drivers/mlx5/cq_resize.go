@@ -26,7 +26,7 @@ func (d *Device) resizeCQ(ib *core.CQ, cqe int32, udata *core.Udata) error {
 	if int64(entries) > d.maxCQSize()+1 {
 		return rule.MLX5ResizeEntriesRounded
 	}
-	if entries == uint64(ib.CQE)+1 {
+	if entries == uint64(ib.CQE.Load())+1 {
 		return nil
 	}
 	c := toCQ(ib)
@@ -40,7 +40,7 @@ func (d *Device) resizeCQ(ib *core.CQ, cqe int32, udata *core.Udata) error {
 		buf.release(t, d)
 		return err
 	}
-	ib.CQE = uint32(entries) - 1
+	ib.CQE.Store(uint32(entries) - 1)
 	c.buf.release(t, d)
 	c.buf = buf
 	return nil

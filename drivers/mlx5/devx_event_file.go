@@ -25,6 +25,10 @@ type devxEventFile struct {
 	wait      process.WaitQueue
 }
 
+// Subscriptions returns how many there are, of which each has a reference on the
+// descriptor's object. No call may be under way.
+func (f *devxEventFile) Subscriptions() int { return len(f.subs) }
+
 // devxEvent is one event that the user has not read: what it reads, and with
 // omitData the subscription that may be told of again then.
 type devxEvent struct {

@@ -2,6 +2,7 @@ package mlx5
 
 import (
 	"math"
+	"sync/atomic"
 
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw/ifc"
@@ -11,12 +12,14 @@ import (
 
 // mr is a struct mlx5_ib_mr: a memory region with a key of the device.
 type mr struct {
-	ib          core.MR
-	key         uint32 // number of the key, and 8 bits that the driver chose
-	pd          *core.PD
-	umem        umem // none for device memory, and for memory that is paged on demand
-	pageShift   uint
-	accessFlags uint32
+	ib        core.MR
+	key       uint32 // number of the key, and 8 bits that the driver chose
+	umem      umem   // none for device memory, and for memory that is paged on demand
+	pageShift uint
+
+	// A page fault may look while the region's user changes them.
+	pd          atomic.Pointer[core.PD]
+	accessFlags atomic.Uint32
 
 	odp      *core.UmemODP // memory that is paged on demand
 	dmabuf   *core.UmemDmabuf
@@ -184,7 +187,9 @@ var mkcLogPageSize = ifc.Field{Name: "log_page_size", Width: 5}
 
 // newMR is set_mr_fields in drivers/infiniband/hw/mlx5/mr.c.
 func newMR(key uint32, p *core.PD, iova, length uint64, access uint32) *mr {
-	r := &mr{key: key, pd: p, accessFlags: access}
+	r := &mr{key: key}
+	r.pd.Store(p)
+	r.accessFlags.Store(access)
 	r.ib.LKey, r.ib.RKey, r.ib.IOVA, r.ib.Length, r.ib.Driver = key, key, iova, length, r
 	return r
 }
@@ -270,7 +275,7 @@ func (d *Device) reregUserMR(m *core.MR, flags uint32, start, length, iova uint6
 		return nil, err
 	}
 	if flags&mrReregAccess == 0 {
-		access = r.accessFlags
+		access = r.accessFlags.Load()
 	}
 	if flags&mrReregPD == 0 {
 		p = m.PD
@@ -285,7 +290,7 @@ func (d *Device) reregUserMR(m *core.MR, flags uint32, start, length, iova uint6
 	if flags&mrReregTrans == 0 {
 		return d.reregPDAccess(t, r, p, access)
 	}
-	if r.isPinned() && access&core.AccessOnDemand == 0 && d.canReconfigure(r.accessFlags, access) {
+	if r.isPinned() && access&core.AccessOnDemand == 0 && d.canReconfigure(r.accessFlags.Load(), access) {
 		u, err := d.umemGet(task, start, length, access)
 		if err != nil {
 			return nil, err
@@ -317,11 +322,11 @@ func (d *Device) reregPDAccess(t *trace.Task, r *mr, p *core.PD, access uint32) 
 	if err := d.umrResourceInit(t); err != nil {
 		return nil, err
 	}
-	if d.canReconfigure(r.accessFlags, access) {
+	if d.canReconfigure(r.accessFlags.Load(), access) {
 		if err := d.umrReregPDAccess(t, r, p, access); err != nil {
 			return nil, err
 		}
-		r.pd = p
+		r.pd.Store(p)
 		return nil, nil
 	}
 	if !r.isPinned() {

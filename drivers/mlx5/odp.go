@@ -262,7 +262,7 @@ func (d *Device) implicitGetChild(t *trace.Task, imr *mr, i uint64) (*mr, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := d.createCacheMkey(t, imr.pd, mkcAccessModeMTT, imrMTTEntries, imr.accessFlags)
+	r, err := d.createCacheMkey(t, imr.pd.Load(), mkcAccessModeMTT, imrMTTEntries, imr.accessFlags.Load())
 	if err != nil {
 		odp.Release(t)
 		return nil, err
@@ -401,7 +401,7 @@ func (d *Device) prefetchable(p *core.PD, advice, lkey uint32) (*odpKey, error) 
 		err = rule.MLX5ODPNoKey
 	case k.mr == nil:
 		err = rule.MLX5ODPKeyType
-	case k.mr.pd != p:
+	case k.mr.pd.Load() != p:
 		err = rule.MLX5ODPForeignPD
 	case advice == spec.IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE && !k.mr.isWritable():
 		err = rule.MLX5ODPReadOnly

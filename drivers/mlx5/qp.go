@@ -36,7 +36,7 @@ type qp struct {
 
 	raw   rawPacketQP
 	isRSS bool
-	dct   []byte // the command that makes a DCT
+	dct   dct
 }
 
 // qpQueue is the size of one of a queue pair's queues.
@@ -56,6 +56,9 @@ func toQP(q *core.QP) *qp { return q.Driver.(*qp) }
 
 // State is the state that the driver takes the queue pair to be in.
 func (q *qp) State(t *trace.Task) uint8 {
+	if q.typ == qptDCT {
+		return uint8(q.dct.state.Load())
+	}
 	q.mutex.Lock(t)
 	defer q.mutex.Unlock(t)
 	return q.state
@@ -305,7 +308,7 @@ func (q *qp) hasDevxID(id uint64) bool {
 		return encObjID(ifc.MLX5_CMD_OP_CREATE_RQ, 0, r.rqn) == id || encObjID(ifc.MLX5_CMD_OP_CREATE_SQ, 0, r.sqn) == id ||
 			encObjID(ifc.MLX5_CMD_OP_CREATE_TIR, 0, r.tirn) == id || encObjID(ifc.MLX5_CMD_OP_CREATE_TIS, 0, r.tisn) == id
 	case q.typ == qptDCT:
-		return encObjID(ifc.MLX5_CMD_OP_CREATE_DCT, 0, q.qpn) == id
+		return encObjID(ifc.MLX5_CMD_OP_CREATE_DCT, 0, q.dct.number.Load()) == id
 	}
 	return encObjID(ifc.MLX5_CMD_OP_CREATE_QP, 0, q.ib.QPNum) == id
 }

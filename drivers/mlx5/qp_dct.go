@@ -1,6 +1,10 @@
 package mlx5
 
 import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
 	"uverbsim/core"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/rule"
@@ -24,6 +28,17 @@ var dctc = struct {
 	myAddrIndex: num(dctcAt+45, 1), hopLimit: num(dctcAt+47, 1), ethPrio: field(dctcAt+54, 5, 3), ece: num(dctcAt+60, 4),
 }
 
+// dct is what a DCT has in place of a queue pair's. Calls that modify and query one
+// hold no common lock of the driver's.
+type dct struct {
+	state  atomic.Uint32
+	port   atomic.Uint32
+	number atomic.Uint32 // of the last one that the device has made
+
+	mu sync.Mutex
+	in []byte // the command that makes it
+}
+
 // createDCT prepares the command that makes the DCT when it goes to RTR. It models
 // create_dct in drivers/infiniband/hw/mlx5/qp.c for a device that is not part of
 // a bond.
@@ -34,22 +49,23 @@ func (d *Device) createDCT(t *trace.Task, q *qp, p *createQPParams) error {
 	if t.Fail(trace.Alloc, "create_dct_in") {
 		return rule.MLX5QPDCTNoMemory
 	}
-	c, _ := ifc.FindCommand(ifc.MLX5_CMD_OP_CREATE_DCT)
-	q.dct = make([]byte, c.In)
+	cmd, _ := ifc.FindCommand(ifc.MLX5_CMD_OP_CREATE_DCT)
+	in := make([]byte, cmd.In)
 	q.uid = toPD(q.ib.PD).uid
-	be.PutUint16(q.dct, ifc.MLX5_CMD_OP_CREATE_DCT)
-	be.PutUint16(q.dct[2:], q.uid)
-	dctc.pd.Set(q.dct, uint64(toPD(q.ib.PD).pdn()))
-	dctc.srqn.Set(q.dct, uint64(toSRQ(p.attr.SRQ).srqn))
-	dctc.cqn.Set(q.dct, uint64(toCQ(p.attr.RecvCQ).cqn))
-	dctc.accessKey.Set(q.dct, p.ucmd.SQBufAddr)
-	dctc.userIndex.Set(q.dct, uint64(p.uidx))
+	be.PutUint16(in, ifc.MLX5_CMD_OP_CREATE_DCT)
+	be.PutUint16(in[2:], q.uid)
+	dctc.pd.Set(in, uint64(toPD(q.ib.PD).pdn()))
+	dctc.srqn.Set(in, uint64(toSRQ(p.attr.SRQ).srqn))
+	dctc.cqn.Set(in, uint64(toCQ(p.attr.RecvCQ).cqn))
+	dctc.accessKey.Set(in, p.ucmd.SQBufAddr)
+	dctc.userIndex.Set(in, uint64(p.uidx))
 	if d.caps.has(capECESupport) {
-		dctc.ece.Set(q.dct, uint64(p.ucmd.EceOptions))
+		dctc.ece.Set(in, uint64(p.ucmd.EceOptions))
 	}
 	if q.flagsEn&spec.MLX5_QP_FLAG_SCATTER_CQE != 0 && toCQ(p.attr.RecvCQ).cqeSize == 128 {
-		dctc.csRes.Set(q.dct, resScatData64CQE)
+		dctc.csRes.Set(in, resScatData64CQE)
 	}
+	q.dct.in = in
 	return nil
 }
 
@@ -61,13 +77,13 @@ func (d *Device) createDCT(t *trace.Task, q *qp, p *createQPParams) error {
 // Errors: mlx5-cmd/….
 func (d *Device) destroyDCT(t *trace.Task, q *qp) error {
 	defer t.Enter(moduleIB, "mlx5_ib_destroy_dct").Leave()
-	if q.state != spec.IB_QPS_RTR {
+	if q.dct.state.Load() != spec.IB_QPS_RTR {
 		return nil
 	}
-	if err := d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.qpn); err != nil {
+	if err := d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.dct.number.Load()); err != nil {
 		return err
 	}
-	return d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.qpn)
+	return d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.dct.number.Load())
 }
 
 // Where dctn ends in struct mlx5_ib_modify_qp_resp, and the whole.
@@ -86,11 +102,14 @@ func (d *Device) modifyDCT(q *qp, attr *core.QPAttr, mask uint32, ucmd *spec.Mlx
 	if mask&spec.IB_QP_STATE == 0 {
 		return rule.MLX5ModifyDCTState
 	}
+	was := uint8(q.dct.state.Load())
 	if d.caps.has(capECESupport) && ucmd.EceOptions != 0 {
-		dctc.ece.Set(q.dct, uint64(ucmd.EceOptions))
+		q.dct.mu.Lock()
+		dctc.ece.Set(q.dct.in, uint64(ucmd.EceOptions))
+		q.dct.mu.Unlock()
 	}
 	var err error
-	switch [2]uint8{q.state, attr.State} {
+	switch [2]uint8{was, attr.State} {
 	case [2]uint8{spec.IB_QPS_RESET, spec.IB_QPS_INIT}:
 		err = d.initDCT(q, attr, mask)
 	case [2]uint8{spec.IB_QPS_INIT, spec.IB_QPS_RTR}:
@@ -99,7 +118,7 @@ func (d *Device) modifyDCT(q *qp, attr *core.QPAttr, mask uint32, ucmd *spec.Mlx
 		err = rule.MLX5ModifyDCTTransition
 	}
 	if err == nil {
-		q.state = attr.State
+		q.dct.state.Store(uint32(attr.State))
 	}
 	return err
 }
@@ -112,19 +131,22 @@ func (d *Device) initDCT(q *qp, attr *core.QPAttr, mask uint32) error {
 	if !d.IB.IsPort(attr.PortNum) {
 		return rule.MLX5ModifyDCTPort
 	}
-	dctc.rre.Set(q.dct, bit(attr.AccessFlags&spec.IB_ACCESS_REMOTE_READ != 0))
-	dctc.rwe.Set(q.dct, bit(attr.AccessFlags&spec.IB_ACCESS_REMOTE_WRITE != 0))
+	c := &q.dct
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dctc.rre.Set(c.in, bit(attr.AccessFlags&spec.IB_ACCESS_REMOTE_READ != 0))
+	dctc.rwe.Set(c.in, bit(attr.AccessFlags&spec.IB_ACCESS_REMOTE_WRITE != 0))
 	if attr.AccessFlags&spec.IB_ACCESS_REMOTE_ATOMIC != 0 {
 		mode, ok := d.atomicMode(capAtomicSizeDC)
 		if !ok {
 			return rule.MLX5ModifyDCTAtomic
 		}
-		dctc.atomicMode.Set(q.dct, mode)
-		dctc.rae.Set(q.dct, 1)
+		dctc.atomicMode.Set(c.in, mode)
+		dctc.rae.Set(c.in, 1)
 	}
-	dctc.pkeyIndex.Set(q.dct, uint64(attr.PkeyIndex))
-	dctc.port.Set(q.dct, uint64(attr.PortNum))
-	q.port = attr.PortNum
+	dctc.pkeyIndex.Set(c.in, uint64(attr.PkeyIndex))
+	dctc.port.Set(c.in, uint64(attr.PortNum))
+	c.port.Store(attr.PortNum)
 	return nil
 }
 
@@ -137,21 +159,14 @@ func (d *Device) readyDCT(q *qp, attr *core.QPAttr, mask uint32, udata *core.Uda
 	if mask != spec.IB_QP_STATE|spec.IB_QP_MIN_RNR_TIMER|spec.IB_QP_AV|spec.IB_QP_PATH_MTU {
 		return rule.MLX5ModifyDCTMask
 	}
-	dctc.minRNRNak.Set(q.dct, uint64(attr.MinRNRTimer))
-	dctc.tclass.Set(q.dct, uint64(attr.AH.TrafficClass))
-	dctc.flowLabel.Set(q.dct, uint64(attr.AH.FlowLabel))
-	dctc.mtu.Set(q.dct, uint64(attr.PathMTU))
-	dctc.myAddrIndex.Set(q.dct, uint64(attr.AH.SGIDIndex))
-	dctc.hopLimit.Set(q.dct, uint64(attr.AH.HopLimit))
-	if d.IB.LinkLayer == core.LinkLayerEthernet {
-		dctc.ethPrio.Set(q.dct, uint64(attr.AH.SL))
-	}
+	in := q.dct.ready(attr, d.IB.LinkLayer)
 	out := make([]byte, minCommand)
-	if err := d.exec(t, q.dct, out); err != nil {
+	if err := d.exec(t, in, out); err != nil {
 		return err
 	}
-	q.qpn = be.Uint32(out[8:]) & 0xffffff
-	resp := spec.Mlx5ModifyQPResp{ResponseLength: modifyQPRespSize, Dctn: q.qpn}
+	n := be.Uint32(out[8:]) & 0xffffff
+	q.dct.number.Store(n)
+	resp := spec.Mlx5ModifyQPResp{ResponseLength: modifyQPRespSize, Dctn: n}
 	if udata.OutLen < modifyQPRespSize {
 		resp.ResponseLength = modifyQPRespDctn
 	}
@@ -159,11 +174,27 @@ func (d *Device) readyDCT(q *qp, attr *core.QPAttr, mask uint32, udata *core.Uda
 		resp.EceOptions = uint32(qpc.answeredECE.Get(out))
 	}
 	if !udata.CopyTo(spec.Bytes(&resp)[:resp.ResponseLength]) {
-		d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.qpn)   // as the kernel does
-		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.qpn) // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DRAIN_DCT, q.uid, q.dct.number.Load())   // as the kernel does
+		d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_DCT, q.uid, q.dct.number.Load()) // as the kernel does
 		return rule.MLX5ModifyDCTResponseFault
 	}
 	return nil
+}
+
+// ready writes what RTR says into the command that makes the DCT, and returns it.
+func (c *dct) ready(attr *core.QPAttr, link uint8) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	dctc.minRNRNak.Set(c.in, uint64(attr.MinRNRTimer))
+	dctc.tclass.Set(c.in, uint64(attr.AH.TrafficClass))
+	dctc.flowLabel.Set(c.in, uint64(attr.AH.FlowLabel))
+	dctc.mtu.Set(c.in, uint64(attr.PathMTU))
+	dctc.myAddrIndex.Set(c.in, uint64(attr.AH.SGIDIndex))
+	dctc.hopLimit.Set(c.in, uint64(attr.AH.HopLimit))
+	if link == core.LinkLayerEthernet {
+		dctc.ethPrio.Set(c.in, uint64(attr.AH.SL))
+	}
+	return slices.Clone(c.in)
 }
 
 // What a DCT can be asked for.
@@ -176,7 +207,7 @@ const queryDCTMask = spec.IB_QP_STATE | spec.IB_QP_ACCESS_FLAGS | spec.IB_QP_POR
 // Errors: mlx5-query-qp/dct, mlx5-query-qp/no-memory, mlx5-cmd/….
 func (d *Device) queryDCT(t *trace.Task, q *qp, attr *core.QPAttr, mask uint32) error {
 	defer t.EnterInlined(moduleIB, "mlx5_ib_dct_query_qp").Leave()
-	if mask&^queryDCTMask != 0 || q.state != spec.IB_QPS_RTR {
+	if mask&^queryDCTMask != 0 || q.dct.state.Load() != spec.IB_QPS_RTR {
 		return rule.MLX5QueryDCT
 	}
 	if t.Fail(trace.Alloc, "query_dct_out") {
@@ -184,7 +215,7 @@ func (d *Device) queryDCT(t *trace.Task, q *qp, attr *core.QPAttr, mask uint32) 
 	}
 	m := d.mailbox(ifc.MLX5_CMD_OP_QUERY_DCT, 0, 0)
 	defer d.giveBack(m)
-	m.setNumber(q.qpn)
+	m.setNumber(q.dct.number.Load())
 	if err := d.exec(t, m.in, m.out); err != nil {
 		return err
 	}
@@ -196,7 +227,7 @@ func (d *Device) queryDCT(t *trace.Task, q *qp, attr *core.QPAttr, mask uint32) 
 		attr.AccessFlags = accessFlags(m.out, dctc.rre, dctc.rwe, dctc.rae)
 	}
 	if has(spec.IB_QP_PORT) {
-		attr.PortNum = q.port
+		attr.PortNum = q.dct.port.Load()
 	}
 	if has(spec.IB_QP_MIN_RNR_TIMER) {
 		attr.MinRNRTimer = uint8(dctc.minRNRNak.Get(m.out))

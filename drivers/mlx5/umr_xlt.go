@@ -83,8 +83,8 @@ func (d *Device) umrWQEOf(r *mr, pageShift uint, flags int) *umrWQE {
 		w.flags = umrCheckNotFree
 	}
 	ctx := w.ctx[:]
-	d.umrSetAccess(ctx, r.accessFlags)
-	mkc.pd.Set(ctx, uint64(toPD(r.pd).pdn()))
+	d.umrSetAccess(ctx, r.accessFlags.Load())
+	mkc.pd.Set(ctx, uint64(toPD(r.pd.Load()).pdn()))
 	mkc.start.Set(ctx, r.ib.IOVA)
 	mkc.length.Set(ctx, r.ib.Length)
 	mkc.logPageSize.Set(ctx, uint64(pageShift))
@@ -251,6 +251,6 @@ func (d *Device) umrReregPDAccess(t *trace.Task, r *mr, p *core.PD, access uint3
 	if err := d.umrPostSendWait(t, r.key, w); err != nil {
 		return err
 	}
-	r.accessFlags = access
+	r.accessFlags.Store(access)
 	return nil
 }

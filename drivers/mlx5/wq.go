@@ -441,6 +441,6 @@ func (d *Device) modifyWQ(ib *core.WQ, attr *core.WQAttr, mask uint32, udata *co
 	if err := d.exec(t, m.in, m.out); err != nil {
 		return err
 	}
-	ib.State = attr.State
+	ib.State.Store(attr.State)
 	return nil
 }

@@ -100,7 +100,7 @@ func (d *rxeDev) cqFromInit(cq *rxeCQ, cqe uint32, resp copyuser.Addr, udata *co
 	if err := q.mmapInfo(resp, udata); err != nil {
 		return err
 	}
-	cq.ib.CQE = n
+	cq.ib.CQE.Store(n)
 	return nil
 }
 
@@ -130,7 +130,7 @@ func (cq *rxeCQ) resizeQueue(cqe uint32, resp copyuser.Addr, udata *core.Udata) 
 	if err != nil {
 		return err
 	}
-	cq.ib.CQE = n
+	cq.ib.CQE.Store(n)
 	return nil
 }
 

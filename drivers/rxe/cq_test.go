@@ -32,7 +32,7 @@ func TestCreateCQ(t *testing.T) {
 		u := r.udata(make([]byte, c.in), c.out)
 		cq, err := r.cq(c.cqe, u)
 		require.NoError(t, err, c.name)
-		require.Equal(t, c.got, cq.CQE, c.name)
+		require.Equal(t, c.got, cq.CQE.Load(), c.name)
 		mi := r.mminfo(u.Out)
 		require.Equal(t, spec.RxeMminfo{Offset: copyuser.PageSize, Size: c.size}, mi, c.name)
 		for _, b := range r.bytes(u.Out+16, c.out-16) {
@@ -115,7 +115,7 @@ func TestResizeCQ(t *testing.T) {
 	}{{4, 7, 0x1000}, {100, 127, 0x5000}} {
 		u := r.udata(nil, 16)
 		require.NoError(t, r.dev.Ops.ResizeCQ(ibcq, c.cqe, u))
-		require.Equal(t, c.got, ibcq.CQE)
+		require.Equal(t, c.got, ibcq.CQE.Load())
 		mi := r.mminfo(u.Out)
 		require.Equal(t, c.size, mi.Size)
 		require.NotEqual(t, old.Offset, mi.Offset)
@@ -156,7 +156,7 @@ func TestResizeCQRefusals(t *testing.T) {
 		{"fault", 100, r.outAt(r.none, 16), rule.RxeMmapInfoFault},
 	} {
 		refused(t, c.want, r.dev.Ops.ResizeCQ(ibcq, c.cqe, c.u), c.name)
-		require.Equal(t, uint32(31), ibcq.CQE, c.name)
+		require.Equal(t, uint32(31), ibcq.CQE.Load(), c.name)
 		require.Equal(t, before, r.counts(), c.name)
 	}
 	require.Equal(t, uint32(5), toRcq(ibcq).queue.count(toClient))

@@ -35,14 +35,19 @@ const (
 // the shared one; the other side's is read from the shared memory, where the
 // user may have put anything.
 type queue struct {
-	dev          *rxeDev
+	dev *rxeDev
+	typ queueType
+	ring
+}
+
+// ring is what a queue exchanges when it gets another size, under its locks.
+type ring struct {
 	buf          *buffer
 	ip           *mmapInfo // nil if the user was not told where to map it
 	bufSize      uint64    // bytes
 	elemSize     uint32    // bytes of an element that are used
 	log2ElemSize uint
 	indexMask    uint32
-	typ          queueType
 	index        uint32 // the driver's
 }
 
@@ -54,7 +59,7 @@ func (d *rxeDev) newQueue(t *trace.Task, numElem, elemSize uint32, typ queueType
 	defer t.Enter(module, "rxe_queue_init").Leave()
 	log2 := uint(bits.Len32(max(elemSize, cacheLineSize) - 1))
 	slots := uint32(1) << bits.Len32(numElem)
-	q := &queue{dev: d, typ: typ, elemSize: elemSize, log2ElemSize: log2, indexMask: slots - 1}
+	q := &queue{dev: d, typ: typ, ring: ring{elemSize: elemSize, log2ElemSize: log2, indexMask: slots - 1}}
 	q.bufSize = bufData + uint64(slots)<<log2
 	if q.bufSize > d.memory || t.Fail(trace.Alloc, "rxe_queue") || t.Fail(trace.Alloc, "rxe_queue_buf") {
 		return nil, 0

@@ -57,6 +57,6 @@ func (q *queue) resizeFinish(t *trace.Task, newQ *queue, numElem uint32) error {
 	} else {
 		q.index = cons
 	}
-	*q, *newQ = *newQ, *q
+	q.ring, newQ.ring = newQ.ring, q.ring
 	return nil
 }

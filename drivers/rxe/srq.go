@@ -11,8 +11,9 @@ import (
 
 // recvQueue is a struct rxe_rq: the receive queue of a QP or an SRQ.
 type recvQueue struct {
-	maxWR, maxSGE uint32
-	queue         *queue
+	maxWR  uint32 // of a QP
+	maxSGE uint32
+	queue  *queue
 
 	producerLock, consumerLock trace.Mutex
 }
@@ -112,7 +113,7 @@ func (d *rxeDev) srqFromInit(srq *rxeSRQ, init *core.SRQInitAttr, resp copyuser.
 		q.cleanup(t)
 		return rule.RxeCreateSRQFault
 	}
-	srq.rq.queue, srq.rq.maxWR = q, n
+	srq.rq.queue = q
 	if d.kernel.Has(spec.RxeGrantedSRQSize) {
 		init.Attr.MaxWR = n
 	}
@@ -189,7 +190,7 @@ func (srq *rxeSRQ) fromAttr(attr *core.SRQAttr, mask uint32, cmd *spec.RxeModify
 		if err != nil {
 			return err
 		}
-		attr.MaxWR, rq.maxWR = n, n
+		attr.MaxWR = n
 	}
 	if mask&spec.IB_SRQ_LIMIT != 0 {
 		srq.rq.consumerLock.Lock(t)

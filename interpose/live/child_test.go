@@ -23,8 +23,9 @@ const (
 	rw = unix.PROT_READ | unix.PROT_WRITE
 	ro = unix.PROT_READ
 
-	// free is where neither the loader nor the Go runtime map anything.
-	free copyuser.Addr = 0x200000000000
+	// free is where neither the loader, the Go runtime nor the race detector (from
+	// 0x200000000000 on) map anything.
+	free copyuser.Addr = 0x100000000000
 )
 
 // order is what the child is to do.

@@ -3,7 +3,9 @@ package live
 import (
 	"bytes"
 	"encoding/binary"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -158,7 +160,10 @@ func TestParallel(t *testing.T) {
 	pin := pinned(t, s, free, 8*ps)
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
+	var turns []*atomic.Int64 // of each thread
 	run := func(f func(i int)) {
+		n := new(atomic.Int64)
+		turns = append(turns, n)
 		wg.Go(func() {
 			for i := 0; ; i++ {
 				select {
@@ -166,9 +171,18 @@ func TestParallel(t *testing.T) {
 					return
 				default:
 					f(i)
+					n.Add(1)
 				}
 			}
 		})
+	}
+	// aWhole waits until each thread has begun and ended one more turn.
+	aWhole := func() {
+		for _, n := range turns {
+			for from := n.Load(); n.Load() < from+2; {
+				runtime.Gosched()
+			}
+		}
 	}
 	for g := range copyuser.Addr(3) {
 		a := free + g*64 // of one page, so that they share the window
@@ -200,16 +214,16 @@ func TestParallel(t *testing.T) {
 		p.mmap(t, free+4*ps, 4, rw, unix.MAP_PRIVATE)
 	}
 	p.kill(t)
-	time.Sleep(10 * time.Millisecond)
+	aWhole()
 	s.Close()
-	time.Sleep(10 * time.Millisecond)
+	aWhole()
 	close(stop)
 	wg.Wait()
 	require.Equal(t, 8, s.PinnedPages())
 }
 
-// TestOrder: a process that watches 64 bytes which the device writes never sees
-// the last word torn, nor the first one older than the last.
+// TestOrder: a process that watches 64 bytes which the device writes sees them change,
+// and never the last word torn, nor the first one older than the last.
 func TestOrder(t *testing.T) {
 	p := start(t)
 	p.mmap(t, free, 1, rw, unix.MAP_PRIVATE)
@@ -236,4 +250,5 @@ func TestOrder(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	require.True(t, r.Yes)
+	require.NotEqual(t, string(make([]byte, 64)), p.load(t, free+128, 64))
 }

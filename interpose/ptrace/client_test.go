@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -40,14 +41,16 @@ var clients = map[string]func(){
 	"killed":   func() { ask(open(), 1); unix.Kill(os.Getpid(), unix.SIGKILL); select {} },
 	"term":     func() { unix.Kill(os.Getpid(), unix.SIGTERM); select {} },
 	"stops":    stops,
-	"hangs":    func() { exec.Command("sleep", "1000").Start(); fmt.Println("ready"); time.Sleep(time.Hour) },
+	"hangs":    hangs,
 	"orphan":   orphan,
 	"files":    listFiles,
 	"opens":    opens,
 	"endless":  endless,
 	"restarts": restarts,
+	"replaced": replaced,
 	"watches":  watches,
-	"refused":  refused,
+	"refused":  func() { must(refuse(unix.SYS_PTRACE)); watchTrue() },
+	"watched":  watchTrue,
 }
 
 // numberEnv is a number for a client.
@@ -234,7 +237,6 @@ func threads() {
 func forks() {
 	fd := open()
 	ask(fd, 1)
-	unix.CloseOnExec(fd)
 	var children []*exec.Cmd
 	for range 3 {
 		children = append(children, again("execs", fd))
@@ -274,10 +276,8 @@ func execs() {
 		return
 	}
 	open()
-	runtime.LockOSThread()
 	done := make(chan bool)
 	go func() { // of a thread that is not the first
-		runtime.LockOSThread()
 		must(unix.Exec("/proc/self/exe", os.Args, append(os.Environ(), numberEnv+"=again")))
 		close(done)
 	}()
@@ -365,16 +365,12 @@ func endless() {
 // restarts waits in a read that a signal interrupts and the kernel begins again.
 func restarts() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGALRM)
-	fifo := os.Getenv(deviceEnv) + "fifo"
-	must(unix.Mkfifo(fifo, 0o600))
-	fd, err := unix.Open(fifo, unix.O_RDWR|unix.O_CLOEXEC, 0)
-	must(err)
-	runtime.LockOSThread()
-	reader := unix.Gettid()
+	fd := openPipe()
+	pid := os.Getpid() // of the first thread, on which this runs
 	go func() {
-		time.Sleep(50 * time.Millisecond)
-		must(unix.Tgkill(os.Getpid(), reader, unix.SIGALRM))
-		time.Sleep(50 * time.Millisecond)
+		untilReads(pid)
+		must(unix.Tgkill(pid, pid, unix.SIGALRM)) // which wakes it at once
+		untilReads(pid)
 		_, err := unix.Write(fd, []byte("late"))
 		must(err)
 	}()
@@ -384,17 +380,58 @@ func restarts() {
 	fmt.Println(n)
 }
 
-// watches watches another client, and says which process that is.
+// openPipe opens a pipe that stands for a device, on which a read waits.
+func openPipe() int {
+	name := os.Getenv(deviceEnv) + "fifo"
+	must(unix.Mkfifo(name, 0o600))
+	fd, err := unix.Open(name, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	must(err)
+	return fd
+}
+
+// replaced waits in a read on its first thread while another one executes a program.
+func replaced() {
+	fd := openPipe()
+	go func() {
+		untilReads(os.Getpid())
+		must(unix.Exec("/bin/true", []string{"true"}, os.Environ()))
+	}()
+	_, err := unix.Read(fd, make([]byte, 8))
+	must(err)
+}
+
+// untilReads returns when a thread of this process sleeps in a read.
+func untilReads(tid int) {
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		nr, err := os.ReadFile("/proc/self/task/" + strconv.Itoa(tid) + "/syscall")
+		must(err)
+		if state(tid) == "S" && strings.HasPrefix(string(nr), strconv.Itoa(unix.SYS_READ)+" ") {
+			return
+		}
+		if time.Now().After(deadline) {
+			must(fmt.Errorf("thread %d does not read: %s", tid, nr))
+		}
+	}
+}
+
+// hangs starts a child, says which process that is, and does no more.
+func hangs() {
+	child := exec.Command("sleep", "1000")
+	must(child.Start())
+	fmt.Println(child.Process.Pid)
+	time.Sleep(time.Hour)
+}
+
+// watches watches a client that hangs, and says which process that is.
 func watches() {
-	os.Setenv(clientEnv, "endless")
+	os.Setenv(clientEnv, "hangs")
 	o := ptrace.Options{Prefix: os.Getenv(deviceEnv), Started: func(pid int) { fmt.Println(pid) }}
 	_, err := ptrace.Run(context.Background(), []string{"/proc/self/exe"}, nil, watch.Watchers{}, o)
 	must(err)
 }
 
-// refused watches a program where ptrace is refused, and says what comes of it.
-func refused() {
-	must(refuse(unix.SYS_PTRACE))
+// watchTrue watches a program where that cannot be, and says what comes of it.
+func watchTrue() {
 	_, err := ptrace.Run(context.Background(), []string{"/bin/true"}, nil, watch.Watchers{}, ptrace.Options{})
 	var missing *seccomp.Missing
 	fmt.Println(errors.As(err, &missing), err)
@@ -402,7 +439,7 @@ func refused() {
 
 // listFiles says which descriptors it was started with.
 func listFiles() {
-	for fd := range 20 {
+	for fd := range 500 {
 		var st syscall.Stat_t
 		if syscall.Fstat(fd, &st) == nil {
 			if link, err := os.Readlink("/proc/self/fd/" + strconv.Itoa(fd)); err == nil && link[0] == '/' {

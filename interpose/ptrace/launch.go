@@ -56,7 +56,7 @@ func launch(sock int, transfers bool, path string, argv []string) error {
 	if err := restrict(filter(transfers)); err != nil {
 		return fmt.Errorf("the filter of system calls cannot be installed: %w (needs CONFIG_SECCOMP_FILTER)", err)
 	}
-	return notStarted(argv[0], unix.Exec(path, argv, os.Environ()))
+	return seccomp.NotStarted(argv[0], unix.Exec(path, argv, os.Environ()))
 }
 
 // failure is what a launcher says of its error: the status that a shell would have
@@ -192,7 +192,10 @@ func forbidden(pid int, err error) error {
 		Get: "in a container, start it with --cap-add SYS_PTRACE or --security-opt seccomp=unconfined",
 	}
 	scope, _ := os.ReadFile(yamaScope)
-	tracer, _ := statusField(pid, "TracerPid")
+	tracer, _ := statusField(pid, "TracerPid") // a thread
+	if p, err := statusField(tracer, "Tgid"); err == nil {
+		tracer = p
+	}
 	switch s := strings.TrimSpace(string(scope)); {
 	case tracer > 0:
 		m.Need, m.Get = "a program without another tracer", fmt.Sprintf("run this without process %d, which traces it (strace -f, a debugger)", tracer)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +15,9 @@ import (
 	"uverbsim/interpose/ptrace"
 	"uverbsim/interpose/watch"
 )
+
+// The clients run on their first thread.
+func init() { runtime.LockOSThread() }
 
 // TestMain lets this program be its own launcher and its own client.
 func TestMain(m *testing.M) {

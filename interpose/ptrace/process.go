@@ -82,17 +82,20 @@ func (p *process) kill() {
 	}
 }
 
-// executed takes an execve: all other threads are gone, and the one that made it
-// has the number of the process.
-func (t *tracer) executed(pid, former int) {
-	if th := t.threads[pid]; former != pid && th != nil {
-		t.abandon(th)
+// executed takes an execve of a process whose first thread was that: all others are
+// gone, and the one that made it, of the number former, has the number of the process.
+// It returns the thread that is left.
+func (t *tracer) executed(first *thread, former int) *thread {
+	if former != first.tid {
+		t.abandon(first)
 	}
-	p := t.threads[pid].process
+	p := first.process
 	delete(t.threads, former)
-	t.threads[pid] = &thread{tid: pid, process: p}
+	th := &thread{tid: p.pid, process: p}
+	t.threads[p.pid] = th
 	p.files = p.files.copy()
-	t.prune(t.threads[pid])
+	t.prune(th)
+	return th
 }
 
 // exited takes the end of a process.
@@ -111,15 +114,11 @@ func (t *tracer) exited(p *process, ws unix.WaitStatus) {
 	}
 	c := &watch.Call{PID: p.pid, TID: p.pid, Name: "exit", FD: -1, Kernel: t.o.Kernel, Begun: time.Now(), Ret: int64(ws.ExitStatus())}
 	if ws.Signaled() {
-		c.Ret = signaled + int64(ws.Signal())
+		c.Ret = -int64(ws.Signal())
 	}
 	t.w.Enter(c)
 	t.w.Leave(c)
 }
-
-// signaled is what a shell adds to a signal for the status of a process that
-// ended by it.
-const signaled = 128
 
 // statusField returns a number from /proc/PID/status.
 func statusField(pid int, name string) (int, error) {

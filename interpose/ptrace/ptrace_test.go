@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
@@ -182,6 +184,13 @@ func TestRestarts(t *testing.T) {
 	require.Equal(t, []byte("late"), reads[last].Data.Bytes)
 }
 
+// TestReplaced: the call that another thread is in ends when one executes a program.
+func TestReplaced(t *testing.T) {
+	w := well(t, "replaced", ptrace.Options{Transfers: true})
+	require.Equal(t, "open read close exit", w.names())
+	require.Equal(t, syscall.EINTR, w.calls[1].Err)
+}
+
 // TestStatus: the program's end is its own.
 func TestStatus(t *testing.T) {
 	for _, code := range []int{0, 1, 7, 255} {
@@ -193,7 +202,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, syscall.SIGKILL, w.status.Signal())
 	exit := w.named("exit")
 	require.Len(t, exit, 1)
-	require.EqualValues(t, 128+9, exit[0].Ret)
+	require.EqualValues(t, -9, exit[0].Ret)
 	require.Equal(t, syscall.SIGTERM, run(t, "term", ptrace.Options{}).status.Signal())
 }
 
@@ -215,24 +224,36 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// TestTracerKilled: a program does not outlive the one who looks on.
+// TestTracerKilled: a program and its child do not outlive the one who looks on, even
+// while they make no call that is watched.
 func TestTracerKilled(t *testing.T) {
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), clientEnv+"=watches", deviceEnv+"="+device(t))
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	require.NoError(t, err)
-	time.Sleep(20 * time.Millisecond)
+	in := bufio.NewReader(out)
+	var pids [2]int // the program's, and the child's when it has been started
+	for i := range pids {
+		line, err := in.ReadString('\n')
+		require.NoError(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(line))
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			if t.Failed() {
+				unix.Kill(pid, unix.SIGKILL)
+			}
+		})
+		pids[i] = pid
+	}
 	require.NoError(t, cmd.Process.Kill())
 	require.Error(t, cmd.Wait())
-	require.Eventually(t, func() bool {
-		b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-		return err != nil || strings.Contains(string(b), ") Z ") // nobody may have waited for it
-	}, 20*time.Second, 5*time.Millisecond)
+	for _, pid := range pids {
+		require.Eventually(t, func() bool {
+			s := state(pid)
+			return s == "" || s == "Z" // nobody may have waited for it
+		}, 20*time.Second, 5*time.Millisecond, "process %d", pid)
+	}
 }
 
 // TestRefused: where ptrace is refused, one line says what to do.
@@ -253,10 +274,12 @@ func TestOrphan(t *testing.T) {
 	require.EqualValues(t, 1, w.named("ioctl")[0].File)
 }
 
-// state is the letter of a process's state.
-func state(t *testing.T, pid int) string {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	require.NoError(t, err)
+// state is the letter of a process's or a thread's state, empty if there is none.
+func state(id int) string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(id) + "/stat")
+	if err != nil {
+		return ""
+	}
 	_, rest, _ := strings.Cut(string(b), ") ")
 	return rest[:1]
 }
@@ -269,7 +292,7 @@ func TestStops(t *testing.T) {
 		deadline := time.Now().Add(20 * time.Second)
 		since := time.Time{}
 		for time.Now().Before(deadline) {
-			if s := state(t, pid); s != "t" && s != "T" {
+			if s := state(pid); s != "t" && s != "T" {
 				since = time.Time{}
 			} else if since.IsZero() {
 				since = time.Now()
@@ -341,6 +364,9 @@ func TestInherited(t *testing.T) {
 	fd, err := unix.Open(file, unix.O_RDONLY, 0) // without O_CLOEXEC
 	require.NoError(t, err)
 	defer unix.Close(fd)
+	far, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 400) // beyond all that a launcher is given
+	require.NoError(t, err)
+	defer unix.Close(far)
 	hidden, err := os.Open(file)
 	require.NoError(t, err)
 	defer hidden.Close()
@@ -352,7 +378,7 @@ func TestInherited(t *testing.T) {
 			found = append(found, number)
 		}
 	}
-	require.Equal(t, []string{strconv.Itoa(fd)}, found)
+	require.Equal(t, []string{strconv.Itoa(fd), strconv.Itoa(far)}, found)
 	require.True(t, strings.HasSuffix(w.said, "\n\n"), "the launcher's setting is left in the environment")
 }
 
@@ -367,7 +393,8 @@ func TestOthersChildren(t *testing.T) {
 	require.Equal(t, 3, exit.ExitCode())
 }
 
-// reader reads memory of a call as a watcher may.
+// reader reads memory of a call as a watcher may, on the thread that traces, which
+// a check must not end.
 type reader struct {
 	watch.Watchers
 	check func(*watch.Call)
@@ -386,24 +413,24 @@ func TestMemory(t *testing.T) {
 		}
 		checked = true
 		var b [3 * pageSize]byte
-		require.Equal(t, spec.IoctlHdrSize, c.Mem.CopyIn(b[:spec.IoctlHdrSize], c.Arg))
-		require.Zero(t, c.Mem.CopyIn(b[:], 0))
-		require.Zero(t, c.Mem.CopyIn(b[:], copyuser.TaskSizeMax))
-		require.Zero(t, c.Mem.CopyOut(c.Arg, b[:8]))
-		require.Zero(t, c.Mem.Clear(c.Arg, 8))
-		require.False(t, c.Mem.PutUint64(c.Arg, 1))
+		assert.Equal(t, spec.IoctlHdrSize, c.Mem.CopyIn(b[:spec.IoctlHdrSize], c.Arg))
+		assert.Zero(t, c.Mem.CopyIn(b[:], 0))
+		assert.Zero(t, c.Mem.CopyIn(b[:], copyuser.TaskSizeMax))
+		assert.Zero(t, c.Mem.CopyOut(c.Arg, b[:8]))
+		assert.Zero(t, c.Mem.Clear(c.Arg, 8))
+		assert.False(t, c.Mem.PutUint64(c.Arg, 1))
 		_, err := c.Mem.Pin(c.Arg, 8, false)
-		require.ErrorIs(t, err, syscall.EFAULT)
+		assert.ErrorIs(t, err, syscall.EFAULT)
 
 		// The page before the program's first area is not there.
 		maps, err := os.ReadFile("/proc/" + strconv.Itoa(c.PID) + "/maps")
-		require.NoError(t, err)
+		assert.NoError(t, err)
 		first, _, _ := strings.Cut(string(maps), "-")
 		start, err := strconv.ParseUint(first, 16, 64)
-		require.NoError(t, err)
+		assert.NoError(t, err)
 		end := lastOfArea(t, string(maps), start)
-		require.Equal(t, 5, c.Mem.CopyIn(b[:], copyuser.Addr(end-5)))
-		require.Equal(t, pageSize+5, c.Mem.CopyIn(b[:], copyuser.Addr(end-pageSize-5)))
+		assert.Equal(t, 5, c.Mem.CopyIn(b[:], copyuser.Addr(end-5)))
+		assert.Equal(t, pageSize+5, c.Mem.CopyIn(b[:], copyuser.Addr(end-pageSize-5)))
 	}}
 	env := append(os.Environ(), clientEnv+"=calls", numberEnv+"=1", deviceEnv+"="+dev)
 	status, err := ptrace.Run(context.Background(), []string{"/proc/self/exe"}, env, w, ptrace.Options{Prefix: dev})
@@ -412,33 +439,25 @@ func TestMemory(t *testing.T) {
 	require.True(t, checked)
 }
 
-// lastOfArea returns where the first hole begins behind at.
+// lastOfArea returns where the first hole begins behind at, 0 if there is none.
 func lastOfArea(t *testing.T, maps string, at uint64) uint64 {
 	for line := range strings.Lines(maps) {
-		from, rest, _ := strings.Cut(line, "-")
-		to, _, _ := strings.Cut(rest, " ")
-		start, err := strconv.ParseUint(from, 16, 64)
-		require.NoError(t, err)
+		var start, end uint64
+		_, err := fmt.Sscanf(line, "%x-%x ", &start, &end)
+		assert.NoError(t, err)
 		if start > at {
 			return at
 		}
-		at, err = strconv.ParseUint(to, 16, 64)
-		require.NoError(t, err)
+		at = end
 	}
-	t.Fatal("memory without an end")
 	return 0
 }
 
-// TestTraced: where the program cannot be traced, one line says why.
+// TestTraced: where the program has a tracer already, one line says so and which.
 func TestTraced(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("there is no strace")
-	}
-	cmd := exec.Command(strace, "-f", "-o", os.DevNull, os.Args[0], "-test.run=^TestCalls$")
-	out, err := cmd.CombinedOutput()
-	require.Error(t, err)
-	require.Contains(t, string(out), "a program without another tracer")
+	w := well(t, "watched", ptrace.Options{})
+	require.Equal(t, "true the program cannot be traced: operation not permitted (needs a program without another tracer): "+
+		"run this without process "+strconv.Itoa(os.Getpid())+", which traces it (strace -f, a debugger)\n", w.said)
 }
 
 func BenchmarkIoctl(b *testing.B) {

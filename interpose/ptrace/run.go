@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/seccomp"
 	"uverbsim/interpose/watch"
 )
 
@@ -17,15 +18,15 @@ import (
 // watcher is called on one goroutine.
 //
 // The error is a *seccomp.StartError if the program cannot be started, and a
-// *seccomp.Missing if the machine does not permit it to be watched. If the context ends, the program
-// and its children are killed, and its error is returned.
+// *seccomp.Missing if the machine does not permit it to be watched. If the context
+// ends, the program and its children are killed, and its error is returned.
 //
 // The command that calls Run has to call [ServeLauncher] at its start.
 func Run(ctx context.Context, argv, env []string, w watch.Watcher, o Options) (syscall.WaitStatus, error) {
 	if len(argv) == 0 {
 		return 0, errors.New("no program to run")
 	}
-	path, err := lookPath(argv[0])
+	path, err := seccomp.LookPath(argv[0])
 	if err != nil {
 		return 0, err
 	}

@@ -89,8 +89,7 @@ func (t *tracer) stopped(tid int, ws unix.WaitStatus) error {
 		if err != nil {
 			return err
 		}
-		t.executed(tid, int(former))
-		th = t.threads[tid]
+		th = t.executed(th, int(former))
 	}
 	return th.resume(0)
 }

@@ -172,6 +172,7 @@ func again(t *testing.T, c *casefile.Case) {
 	require.NoError(t, r.Close(), c.Name)
 	recorded, err := casefile.ReadFile(name)
 	require.NoError(t, err)
+	require.NotEmpty(t, recorded, c.Name)
 	for _, c := range recorded {
 		play(t, c)
 	}

@@ -33,7 +33,7 @@ func ops(c *casefile.Case) (ops []string) {
 // mappings lie is known by what they show.
 func TestRealDevice(t *testing.T) {
 	m := boot(t, record.Options{})
-	m.look.Watcher = blind{m.recorder}
+	m.look.Watcher = &blind{Watcher: m.recorder, mmaps: map[uint64]*watch.Call{}}
 	m.start().stop()
 	cases := m.cases()
 	require.Len(t, cases, 1)
@@ -50,23 +50,24 @@ func TestRealDevice(t *testing.T) {
 }
 
 // blind knows neither driver nor kernel, nor where a mapping came to lie.
-type blind struct{ watch.Watcher }
+type blind struct {
+	watch.Watcher
+	mmaps map[uint64]*watch.Call // by the address that they returned
+}
 
-var offsets = map[uint64]*watch.Call{}
-
-func (b blind) Enter(c *watch.Call) {
+func (b *blind) Enter(c *watch.Call) {
 	c.Driver, c.Kernel, c.Device = spec.RDMA_DRIVER_UNKNOWN, nil, nil
 	b.Watcher.Enter(c)
 }
 
-func (b blind) Leave(c *watch.Call) {
+func (b *blind) Leave(c *watch.Call) {
 	ret := c.Ret
 	switch c.Name {
 	case "mmap":
-		offsets[uint64(c.Ret)] = c
+		b.mmaps[uint64(c.Ret)] = c
 		c.Ret = 0
 	case "munmap":
-		c.Offset, c.File = offsets[c.Addr].Offset, offsets[c.Addr].File
+		c.Offset, c.File = b.mmaps[c.Addr].Offset, b.mmaps[c.Addr].File
 	}
 	b.Watcher.Leave(c)
 	c.Ret = ret
@@ -120,7 +121,7 @@ func TestPassedDescriptor(t *testing.T) {
 	play(t, cases[0])
 }
 
-// TestTwoOpensAreClosedOneByOne, and the children leave with the last.
+// TestTwoOpensAreClosedOneByOne: the case ends with the last.
 func TestTwoOpensAreClosedOneByOne(t *testing.T) {
 	m := boot(t, record.Options{})
 	p := m.start()
@@ -139,7 +140,7 @@ func TestRereg(t *testing.T) {
 	p := m.start()
 	at, mr := p.memory(8192)
 	for _, flags := range []uint32{spec.IB_MR_REREG_TRANS, spec.IB_MR_REREG_ACCESS} {
-		_ = mr.Rereg(flags, p.pd.PD, at+4096, 100, verbs.IBV_ACCESS_LOCAL_WRITE)
+		require.NoError(t, mr.Rereg(flags, p.pd.PD, at+4096, 100, verbs.IBV_ACCESS_LOCAL_WRITE))
 	}
 	require.NoError(t, mr.Dereg())
 	p.stop()
@@ -221,6 +222,7 @@ func TestOddArguments(t *testing.T) {
 	require.NoError(t, sys.Close(fd))
 	cases := m.cases()
 	require.Len(t, cases, 1)
+	require.Equal(t, "open"+strings.Repeat(" ioctl", 13)+strings.Repeat(" write", 4)+" mmap close", strings.Join(ops(cases[0]), " "))
 	play(t, cases[0])
 }
 

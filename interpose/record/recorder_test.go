@@ -3,6 +3,7 @@ package record_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"uverbsim/casefile"
 	"uverbsim/copyuser"
 	"uverbsim/interpose/record"
+	"uverbsim/interpose/watch"
 	"uverbsim/process"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
@@ -161,26 +163,53 @@ func TestThreads(t *testing.T) {
 	m := boot(t, record.Options{})
 	p := m.start()
 	m.look.Settle = nil
+	const threads, each = 4, 100
+	var first sync.WaitGroup // of the threads' first calls
+	first.Add(threads)
+	m.look.Watcher = &meeting{Watcher: m.recorder, first: &first, left: threads}
 	var wg sync.WaitGroup
-	for range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			at, err := verbs.Alloc(p.sys, 4096)
-			if err != nil || !p.sys.Store(at, portQuery(at)) {
-				return
-			}
-			for range 100 {
+	for range threads {
+		at, err := verbs.Alloc(p.sys, 4096)
+		require.NoError(t, err)
+		require.True(t, p.sys.Store(at, portQuery(at)))
+		wg.Go(func() {
+			for range each {
 				_, _ = p.sys.Ioctl(p.ctx.CmdFD, spec.RDMA_VERBS_IOCTL, at)
 			}
-		}()
+		})
 	}
 	wg.Wait()
+	m.look.Watcher = m.recorder
 	p.stop()
 	cases := m.cases()
 	require.Len(t, cases, 1)
-	require.Greater(t, len(cases[0].Steps), 400)
+	require.Greater(t, len(cases[0].Steps), threads*each)
+	var together int
+	_, err := fmt.Sscanf(cases[0].Why, "a recording of /usr/bin/program -v; %d calls ran at the same time as others", &together)
+	require.NoError(t, err, cases[0].Why)
+	require.GreaterOrEqual(t, together, threads)
 	play(t, cases[0])
+}
+
+// meeting has so many calls wait for each other once they have begun.
+type meeting struct {
+	watch.Watcher
+	first *sync.WaitGroup
+
+	mu   sync.Mutex
+	left int
+}
+
+func (m *meeting) Enter(c *watch.Call) {
+	m.Watcher.Enter(c)
+	m.mu.Lock()
+	waits := m.left > 0
+	m.left--
+	m.mu.Unlock()
+	if waits {
+		m.first.Done()
+		m.first.Wait()
+	}
 }
 
 // disk is a file on which there is no room for a while.

@@ -148,7 +148,7 @@ func BenchmarkOpen(b *testing.B) {
 	}{
 		{"AddFDSend", func(l *Listener, n *Notif) { l.AddFDSend(n.ID, fd, true) }},
 		{"AddFD and Send", func(l *Listener, n *Notif) {
-			num, _ := l.AddFD(n.ID, fd, true, -1)
+			num, _ := l.AddFD(n.ID, fd, true)
 			l.Send(n.ID, int64(num), 0)
 		}},
 	} {

@@ -20,6 +20,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The programs run on their first thread.
+func init() { runtime.LockOSThread() }
+
 // The test binary is the launcher and the programs that are launched too.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
@@ -57,7 +60,6 @@ func init() {
 		"answers":  clientAnswers,
 		"open":     clientOpen,
 		"reopen":   clientReopen,
-		"setfd":    clientSetFD,
 		"loop":     clientLoop,
 		"forks":    clientForks,
 		"execs":    clientExecs,
@@ -115,23 +117,6 @@ func clientOpen(args []string) error {
 	}
 	content, err := io.ReadAll(os.NewFile(uintptr(fd), args[0]))
 	fmt.Printf("%d %d %s", fd, flags&unix.FD_CLOEXEC, content)
-	return err
-}
-
-// clientSetFD has a descriptor put in the place of one that it has.
-func clientSetFD([]string) error {
-	r, w, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	fd := int(w.Fd())
-	if n, errno := uverbs(1, fd); errno != 0 || n != fd {
-		return fmt.Errorf("%d, %v instead of %d", n, errno, fd)
-	}
-	b := make([]byte, 100)
-	n, err := unix.Pread(fd, b, 0)
-	fmt.Print(string(b[:max(n, 0)]))
 	return err
 }
 
@@ -306,14 +291,16 @@ func clientListener([]string) error {
 func clientLeader([]string) error {
 	go func() {
 		runtime.LockOSThread()
-		time.Sleep(20 * time.Millisecond)
+		for ended := false; !ended; time.Sleep(time.Millisecond) {
+			stat, err := os.ReadFile("/proc/self/stat") // of the first thread
+			ended = err != nil || bytes.Contains(stat, []byte(") Z "))
+		}
 		if err := clientAnswers(nil); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}()
-	runtime.LockOSThread()
 	unix.RawSyscall(unix.SYS_EXIT, 0, 0, 0)
 	return errors.New("exit() returned")
 }

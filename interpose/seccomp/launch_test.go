@@ -109,6 +109,15 @@ func serve(t testing.TB, l *Listener, receivers int, h handler) (wait func()) {
 	return all.Wait
 }
 
+// waitGone waits until no task is left under the listener's filter.
+func waitGone(l *Listener) error {
+	for {
+		if gone, err := l.pollGone(-1); gone || err != nil {
+			return err
+		}
+	}
+}
+
 // result is how a program ended and what it printed.
 type result struct {
 	state *os.ProcessState
@@ -139,7 +148,7 @@ func runOn(t testing.TB, spec Spec, h handler, prepare func(*Launched)) result {
 	state, err := p.Process.Wait()
 	require.NoError(t, err)
 	wait()
-	require.NoError(t, p.Listener.WaitGone())
+	require.NoError(t, waitGone(p.Listener))
 	require.NoError(t, p.Listener.Close())
 	return result{state, string(out)}
 }
@@ -193,7 +202,7 @@ func TestInjectedFile(t *testing.T) {
 						given, err = l.AddFDSend(n.ID, int(file.Fd()), cloexec)
 						return true
 					}
-					if given, err = l.AddFD(n.ID, int(file.Fd()), cloexec, -1); err == nil {
+					if given, err = l.AddFD(n.ID, int(file.Fd()), cloexec); err == nil {
 						err = l.Send(n.ID, int64(given), 0)
 					}
 					return true
@@ -210,34 +219,12 @@ func TestInjectedFile(t *testing.T) {
 	}
 }
 
-func TestAddFDInPlace(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "twin")
-	require.NoError(t, os.WriteFile(path, []byte("in its place"), 0o600))
-	file, err := os.Open(path)
-	require.NoError(t, err)
-	defer file.Close()
-	res := run(t, clientSpec(t, "setfd"), func(l *Listener, n *Notif) bool {
-		if n.Nr != NrIoctl || n.Args[0] != 1 {
-			return false
-		}
-		got, err := l.AddFD(n.ID, int(file.Fd()), true, int(n.Args[2]))
-		if err != nil {
-			l.Send(n.ID, 0, unix.EIO)
-		} else {
-			l.Send(n.ID, int64(got), 0)
-		}
-		return true
-	})
-	require.True(t, res.state.Success(), res.out)
-	require.Equal(t, "in its place", res.out)
-}
-
 func TestAddFDOfNothing(t *testing.T) {
 	var sendErr, addErr error
 	res := run(t, clientSpec(t, "answers"), func(l *Listener, n *Notif) bool {
 		if n.Nr == NrIoctl && n.Args[0] == 7 {
 			_, sendErr = l.AddFDSend(n.ID, 1<<20, true)
-			_, addErr = l.AddFD(n.ID, 1<<20, true, -1)
+			_, addErr = l.AddFD(n.ID, 1<<20, true)
 		}
 		return answerAll(l, n)
 	})
@@ -267,11 +254,11 @@ func TestKilledWhileWaiting(t *testing.T) {
 	state, err := p.Process.Wait()
 	require.NoError(t, err)
 	require.Equal(t, unix.SIGKILL, state.Sys().(syscall.WaitStatus).Signal())
-	require.NoError(t, l.WaitGone())
+	require.NoError(t, waitGone(l))
 	require.False(t, l.Valid(n.ID))
 	require.Equal(t, ErrTaskGone, l.Send(n.ID, 1, 0))
 	require.Equal(t, ErrTaskGone, l.Continue(n.ID))
-	_, err = l.AddFD(n.ID, 0, true, -1)
+	_, err = l.AddFD(n.ID, 0, true)
 	require.Equal(t, ErrTaskGone, err)
 	_, err = l.AddFDSend(n.ID, 0, true)
 	require.Equal(t, ErrTaskGone, err)
@@ -308,7 +295,7 @@ func TestKillAtAnyMoment(t *testing.T) {
 		require.NoError(t, p.Process.Kill())
 		_, err := p.Process.Wait()
 		require.NoError(t, err)
-		require.NoError(t, p.Listener.WaitGone())
+		require.NoError(t, waitGone(p.Listener))
 		wait()
 		require.NoError(t, p.Listener.Close())
 	}

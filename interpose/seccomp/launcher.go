@@ -3,9 +3,7 @@ package seccomp
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"os/exec"
 	"runtime"
 	"syscall"
 
@@ -29,7 +27,7 @@ func Main(args []string) int {
 	if errors.As(err, &start) {
 		return start.Status
 	}
-	return 126
+	return notExecutable
 }
 
 // run returns only if the program could not be executed. The program is looked
@@ -39,8 +37,8 @@ func (a launcherArgs) run() error {
 	var path string
 	if !a.probe {
 		var err error
-		if path, err = lookPath(a.prog[0]); err != nil {
-			return startError(a.prog[0], err)
+		if path, err = LookPath(a.prog[0]); err != nil {
+			return err
 		}
 	}
 	listener, err := Install(Filter(a.opts))
@@ -58,31 +56,5 @@ func (a launcherArgs) run() error {
 		unix.Close(a.socket)
 		os.Exit(probed())
 	}
-	return startError(a.prog[0], syscall.Exec(path, a.prog, os.Environ()))
-}
-
-// lookPath finds a program as a shell does, which has nothing against the
-// working directory in PATH.
-func lookPath(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if errors.Is(err, exec.ErrDot) {
-		err = nil
-	}
-	return path, err
-}
-
-// startError says in a shell's words and with its status why name was not
-// executed.
-func startError(name string, err error) error {
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return &StartError{127, name + ": command not found"}
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, unix.ENOTDIR):
-		return &StartError{127, name + ": no such file or directory"}
-	}
-	var errno unix.Errno
-	if errors.As(err, &errno) {
-		return &StartError{126, name + ": " + errno.Error()}
-	}
-	return &StartError{126, name + ": permission denied"}
+	return NotStarted(a.prog[0], syscall.Exec(path, a.prog, os.Environ()))
 }

@@ -149,33 +149,12 @@ func (l *Listener) Valid(id uint64) bool {
 }
 
 // AddFD gives the task, which goes on waiting, a descriptor of the open file
-// fd, and returns its number there. It is closed on exec if cloexec. If setfd
-// is not negative, that is the number, in place of what had it.
-func (l *Listener) AddFD(id uint64, fd int, cloexec bool, setfd int) (int, error) {
-	a := notifAddFD{id: id, srcfd: uint32(fd), newfdFlags: closeOnExec(cloexec)}
-	if setfd >= 0 {
-		a.flags, a.newfd = unix.SECCOMP_ADDFD_FLAG_SETFD, uint32(setfd)
+// fd, and returns its number there. It is closed on exec if cloexec.
+func (l *Listener) AddFD(id uint64, fd int, cloexec bool) (int, error) {
+	a := notifAddFD{id: id, srcfd: uint32(fd)}
+	if cloexec {
+		a.newfdFlags = unix.O_CLOEXEC
 	}
-	return l.addFD(a)
-}
-
-// AddFDSend gives the task a descriptor of the open file fd and answers the
-// call with its number.
-//
-// It takes two steps. Of the kernel's one step for both (SECCOMP_ADDFD_FLAG_SEND)
-// a signal to this thread, as the Go scheduler sends them, can leave an answer of
-// 0 and no descriptor.
-//
-// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered.
-func (l *Listener) AddFDSend(id uint64, fd int, cloexec bool) (int, error) {
-	n, err := l.AddFD(id, fd, cloexec, -1)
-	if err != nil {
-		return n, err
-	}
-	return n, l.Send(id, int64(n), 0)
-}
-
-func (l *Listener) addFD(a notifAddFD) (int, error) {
 	for {
 		switch n, errno := ioctlAddFD(l.fd, &a); errno {
 		case 0:
@@ -189,11 +168,20 @@ func (l *Listener) addFD(a notifAddFD) (int, error) {
 	}
 }
 
-func closeOnExec(yes bool) uint32 {
-	if yes {
-		return unix.O_CLOEXEC
+// AddFDSend gives the task a descriptor of the open file fd and answers the
+// call with its number.
+//
+// It takes two steps. Of the kernel's one step for both (SECCOMP_ADDFD_FLAG_SEND)
+// a signal to this thread, as the Go scheduler sends them, can leave an answer of
+// 0 and no descriptor.
+//
+// An error other than ErrTaskGone, as EMFILE, leaves the call unanswered.
+func (l *Listener) AddFDSend(id uint64, fd int, cloexec bool) (int, error) {
+	n, err := l.AddFD(id, fd, cloexec)
+	if err != nil {
+		return n, err
 	}
-	return 0
+	return n, l.Send(id, int64(n), 0)
 }
 
 // SyncWakeUp asks the kernel to run an answered task on the CPU that answered
@@ -210,16 +198,8 @@ func (l *Listener) Gone() bool {
 	return gone
 }
 
-// WaitGone waits until no task is left under the filter.
-func (l *Listener) WaitGone() error {
-	for {
-		if gone, err := l.pollGone(-1); gone || err != nil {
-			return err
-		}
-	}
-}
-
-// pollGone waits for POLLHUP alone, which poll reports unasked.
+// pollGone waits for POLLHUP alone, which poll reports unasked. A signal ends the wait
+// as its time does.
 func (l *Listener) pollGone(timeout int) (bool, error) {
 	fds := [1]unix.PollFd{{Fd: int32(l.fd)}}
 	_, err := unix.Poll(fds[:], timeout)

@@ -24,16 +24,6 @@ const (
 // then cut.
 const maxMessage = 64 << 10
 
-// StartError says why a program was not started.
-type StartError struct {
-	// Status is what a shell would exit with: 127 when the program is not
-	// found, 126 when it cannot be executed.
-	Status int
-	Text   string
-}
-
-func (e *StartError) Error() string { return e.Text }
-
 // launcherArgs are the launcher's command line.
 type launcherArgs struct {
 	socket int
@@ -132,7 +122,7 @@ func failure(err error) []byte {
 	if errors.As(err, &missing) {
 		return []byte(string(msgMissing) + missing.What + "\x00" + missing.Need + "\x00" + missing.Get)
 	}
-	start := &StartError{Status: 126, Text: err.Error()}
+	start := &StartError{Status: notExecutable, Text: err.Error()}
 	errors.As(err, &start)
 	msg := append([]byte{msgFailed, byte(start.Status)}, start.Text...)
 	return msg[:min(len(msg), maxMessage)]

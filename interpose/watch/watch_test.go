@@ -253,6 +253,16 @@ func TestResponse(t *testing.T) {
 	mem.CopyOut(argAt+128, []byte{1, 2})
 	c.TakeAnswer()
 	require.Equal(t, append([]byte{1, 2}, make([]byte, 14)...), c.Data.Out)
+
+	// The answer of an extended command has the core's part and the driver's.
+	copy(raw, spec.Bytes(&spec.CmdHdr{Command: spec.IB_USER_VERBS_CMD_FLAG_EXTENDED | spec.IB_USER_VERBS_EX_CMD_QUERY_DEVICE, InWords: 1, OutWords: 2}))
+	copy(raw[spec.CmdHdrSize:], spec.Bytes(&spec.ExCmdHdr{Response: argAt + 64, ProviderOutWords: 3}))
+	for length, room := range map[uint64]int{32: 40, spec.CmdHdrSize + spec.ExCmdHdrSize - 1: 0} {
+		c = &watch.Call{Name: "write", Addr: argAt, Length: length, Mem: copyuser.NewBytes(argAt, raw)}
+		c.TakeArgument()
+		require.Equal(t, room, c.Data.Room)
+		require.Equal(t, room != 0, c.Data.Response == argAt+64)
+	}
 }
 
 type recorder struct{ got *bytes.Buffer }

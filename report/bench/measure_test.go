@@ -91,14 +91,11 @@ func TestWrongAnswers(t *testing.T) {
 	require.Len(t, model.FDs(), 3)
 
 	model, node = two(t, "rxe")
-	node.pace = func() {
-		if node.ioctls > 20 {
-			node.answers = refused
-		}
-	}
+	o.Progress = func(int) { node.answers = refused } // from the second round on
 	_, err = Measure("rxe", drivers["rxe"], model, node, o)
 	require.ErrorIs(t, err, errAnswer)
 	require.ErrorContains(t, err, "ioctl/query-port: the node: ")
+	o.Progress = nil
 
 	model, node = two(t, "rxe")
 	node.answers = func(err error) error {

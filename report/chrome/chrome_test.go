@@ -130,6 +130,7 @@ func TestFormat(t *testing.T) {
 	require.Equal(t, 2, count["B ib_uverbs_cmd_verbs"])
 	require.Equal(t, 2, count["B ib_uverbs_run_method"])
 	require.Equal(t, 2, count[`i refuse a "strange" one`])
+	require.Equal(t, 2, count["i attr UVERBS_ATTR_CREATE_CQ_CQE"])
 	require.Equal(t, 1, count["i dma cqe"])
 	require.Equal(t, 2, count["M process_name"])
 	require.Equal(t, 5, count["M thread_name"], "steps, task 1, task 2, the device, and task 1 of the other machine")

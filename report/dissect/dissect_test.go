@@ -152,14 +152,7 @@ func TestKernel(t *testing.T) {
 
 	h = spec.IoctlHdr{ObjectID: spec.MLX5_IB_OBJECT_DEVX, MethodID: spec.MLX5_IB_METHOD_DEVX_OTHER, DriverID: spec.RDMA_DRIVER_MLX5}
 	require.Equal(t, []string{"attr/missing"}, rules(dissect.Of(ioctl(t, h, nil), old)))
-	require.Equal(t, []string{"header/driver-id", "method/unknown"}, sorted(rules(dissect.Of(ioctl(t, h, nil), rxe))))
-}
-
-func sorted(ids []string) []string {
-	if len(ids) == 2 && ids[0] > ids[1] {
-		ids[0], ids[1] = ids[1], ids[0]
-	}
-	return ids
+	require.ElementsMatch(t, []string{"header/driver-id", "method/unknown"}, rules(dissect.Of(ioctl(t, h, nil), rxe)))
 }
 
 // command is a command of write() that is not extended.

@@ -18,6 +18,7 @@ import (
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(f, err)
+	require.NotEmpty(f, files)
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		require.NoError(f, err)

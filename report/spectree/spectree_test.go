@@ -169,7 +169,7 @@ func TestSVG(t *testing.T) {
 		d := xml.NewDecoder(strings.NewReader(text(t, func(w io.Writer) error { return tree.WriteSVG(w, entries) })))
 		slots := map[string]int{}
 		var texts []string
-		height := 0
+		width, height := 0, 0
 		for {
 			tok, err := d.Token()
 			if errors.Is(err, io.EOF) {
@@ -187,16 +187,21 @@ func TestSVG(t *testing.T) {
 			for _, x := range e.Attr {
 				a[x.Name.Local] = x.Value
 			}
-			y, _ := strconv.Atoi(a["y"])
-			switch {
-			case e.Name.Local == "svg":
-				height, err = strconv.Atoi(a["height"])
-				require.NoError(t, err)
-			case e.Name.Local == "rect":
+			number := func(name string) int {
+				n, err := strconv.Atoi(a[name])
+				require.NoError(t, err, "%s of %v", name, e)
+				return n
+			}
+			switch e.Name.Local {
+			case "svg":
+				width, height = number("width"), number("height")
+			case "rect":
 				slots[a["class"]]++
-				fallthrough
-			case e.Name.Local == "text":
-				require.Less(t, y, height)
+				require.LessOrEqual(t, number("x")+number("width"), width)
+				require.LessOrEqual(t, number("y")+number("height"), height)
+			case "text":
+				require.Less(t, number("x"), width)
+				require.Less(t, number("y"), height)
 			}
 		}
 		for _, n := range tree.Nodes {

@@ -15,15 +15,15 @@ import (
 type file struct {
 	includes  []string
 	resources map[string]string
-	templates map[string]*block2
-	blocks    map[string]*block2
+	templates map[string]*body
+	blocks    map[string]*body
 	flags     map[string][]string
 	calls     map[string]string // name to the struct
 	used      map[string]bool
 }
 
-// block2 is a struct, a union or a template.
-type block2 struct {
+// body is a struct, a union or a template.
+type body struct {
 	params []string
 	union  bool
 	fields []fieldType
@@ -52,7 +52,7 @@ var (
 func parse(t *testing.T, text string) *file {
 	t.Helper()
 	f := &file{
-		resources: map[string]string{}, templates: map[string]*block2{}, blocks: map[string]*block2{},
+		resources: map[string]string{}, templates: map[string]*body{}, blocks: map[string]*body{},
 		flags: map[string][]string{}, calls: map[string]string{}, used: map[string]bool{},
 	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
@@ -69,7 +69,7 @@ func parse(t *testing.T, text string) *file {
 			f.resources[name] = base
 		case opening.MatchString(line):
 			m := opening.FindStringSubmatch(line)
-			b := &block2{union: m[3] == "["}
+			b := &body{union: m[3] == "["}
 			f.define(t, m[1])
 			end := map[bool]string{false: "}", true: "]"}[b.union]
 			for i++; lines[i] != end; i++ {
@@ -228,7 +228,7 @@ func (f *file) layout(t *testing.T, e typeExpr, env map[string]typeExpr) (size, 
 }
 
 // block is the layout of a struct or a union, whose fields have different names.
-func (f *file) block(t *testing.T, b *block2, env map[string]typeExpr) (size, align int) {
+func (f *file) block(t *testing.T, b *body, env map[string]typeExpr) (size, align int) {
 	seen := map[string]bool{}
 	align = 1
 	for i, x := range b.fields {
@@ -258,7 +258,7 @@ func (f *file) block(t *testing.T, b *block2, env map[string]typeExpr) (size, al
 	return size, align
 }
 
-func hasField(b *block2, name string) bool {
+func hasField(b *body, name string) bool {
 	for _, x := range b.fields {
 		if x.name == name {
 			return true
@@ -272,7 +272,7 @@ func number(s string) bool {
 	return err == nil
 }
 
-// TestGrammar checks that the reader refuses what is no description.
+// TestGrammar: the reader of this test reads each part of a description, and works out its size.
 func TestGrammar(t *testing.T) {
 	good := "resource r[int32]\n\ntype pair[A, B] {\n\tx\tconst[A, int32]\n\ty\tB\t(in)\n}\n\nset = ONE, TWO\n\n" +
 		"cmd {\n\ta\tpair[1, r]\n\tb\tflags[set, int64]\n}\n\nioctl$x(fd fd_rdma, cmd const[RDMA_VERBS_IOCTL], arg ptr[inout, cmd])\n"

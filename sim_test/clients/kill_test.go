@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/clients/tcpport"
 	"uverbsim/sim_test/suite"
 )
 
@@ -99,7 +100,7 @@ func TestKillPingpong(t *testing.T) {
 	u := least()
 	s := u.serve(t, filepath.Join(u.dir(t), "socket"))
 	for i := range times {
-		port := freePort(t)
+		port := tcpport.Free(t)
 		args := []string{"ibv_rc_pingpong", "-g", "1", "-n", "1000000", "-p", strconv.Itoa(port)}
 		if i%2 == 1 {
 			args = append(args, "-e")

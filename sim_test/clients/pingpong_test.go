@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/clients/tcpport"
 	"uverbsim/sim_test/suite"
 )
 
@@ -28,7 +29,7 @@ type sides struct{ server, client string }
 // oneTree runs both programs under one command.
 func (p pair) oneTree(t *testing.T, u user) sides {
 	t.Helper()
-	port := freePort(t)
+	port := tcpport.Free(t)
 	dir := u.dir(t)
 	at := fmt.Sprintf(" %s %d", p.port, port)
 	args := append(append([]string{"run"}, p.flags...), "--", "sh", script("both.sh"), strconv.Itoa(port), dir, p.server+at, p.client+at+" localhost")
@@ -53,7 +54,7 @@ func (p pair) twoTrees(t *testing.T, u user) sides {
 // attached runs each program under a command of its own on a server that is there.
 func (p pair) attached(t *testing.T, u user, s *served) sides {
 	t.Helper()
-	port := freePort(t)
+	port := tcpport.Free(t)
 	attach := func(prog string) []string {
 		return s.attach(strings.Fields(fmt.Sprintf("%s %s %d", prog, p.port, port))...)
 	}

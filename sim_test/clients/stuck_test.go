@@ -34,7 +34,9 @@ func endStuck(group int) string {
 		}
 	}
 	_ = syscall.Kill(-group, syscall.SIGABRT)
-	time.Sleep(2 * time.Second)
+	for end := time.Now().Add(2 * time.Second); time.Now().Before(end) && syscall.Kill(-group, 0) == nil; {
+		time.Sleep(10 * time.Millisecond)
+	}
 	_ = syscall.Kill(-group, syscall.SIGKILL)
 	return where.String()
 }

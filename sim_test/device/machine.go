@@ -80,7 +80,7 @@ func (m *Machine) Remove(player.Task) error {
 	if m.target.netdev == "" {
 		return &player.Unplayable{Op: "remove", Reason: m.target.ibdev + " is no link on a network device"}
 	}
-	return DeleteLink(m.target.ibdev)
+	return deleteLink(m.target.ibdev)
 }
 
 // Add implements player.Machine.

@@ -35,8 +35,8 @@ func NewLink(name, typ, netdev string) error {
 	return err
 }
 
-// DeleteLink takes a software RDMA device away and returns when it is gone.
-func DeleteLink(name string) error {
+// deleteLink takes a software RDMA device away and returns when it is gone.
+func deleteLink(name string) error {
 	index, err := linkIndex(name)
 	if err != nil {
 		return err

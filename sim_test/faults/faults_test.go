@@ -189,6 +189,10 @@ func TestFaults(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			return
 		}
+		if len(run.Unrest) > 0 {
+			t.Errorf("%s: without a fault: %s", c.name, strings.Join(run.Unrest, "; "))
+			return
+		}
 		for p := range run.Singles() {
 			if !y.first(way(run, p)) && !suite.All() {
 				continue
@@ -304,7 +308,7 @@ func TestPairs(t *testing.T) {
 	faults.Each(len(list), atOnce(), func(i int) {
 		c := list[i]
 		run, err := runner.Baseline(c.Case)
-		if err != nil || run.Chance() {
+		if err != nil || run.Chance() || len(run.Unrest) > 0 {
 			return // TestFaults says so
 		}
 		for n, call := range run.Calls {

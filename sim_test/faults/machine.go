@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"errors"
 	"sync"
 	"time"
 
@@ -37,6 +38,7 @@ type machine struct {
 
 	mu     sync.Mutex
 	device map[uint64]bool // addresses at which the device is mapped
+	locked bool            // a call has left a lock held, for which another would wait for ever
 }
 
 var _ player.Machine = (*machine)(nil)
@@ -100,9 +102,15 @@ func (m *machine) err(thread int, name string, do func() error) error {
 	return err
 }
 
+// errLocked is the answer to a call that is not made.
+var errLocked = errors.New("a call before this one has left a lock held")
+
 // call makes a call.
 func (m *machine) call(thread int, name string, do func() (int64, error)) (int64, error) {
 	j := m.tg.j
+	if m.locked {
+		return -1, errLocked
+	}
 	c := j.begin(thread, name)
 	if m.tg.alone && j.list {
 		c.before = m.Books()
@@ -111,6 +119,9 @@ func (m *machine) call(thread int, name string, do func() (int64, error)) (int64
 	j.end(c, ret, err)
 	if m.tg.alone && (j.list || len(c.hits) > 0) {
 		c.after = m.Books()
+	}
+	if m.tg.alone {
+		m.locked = m.Locked()
 	}
 	if m.tg.judge != nil && len(c.hits) > 0 {
 		return m.tg.judge.call(m, c, ret, err, do)

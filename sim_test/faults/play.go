@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"uverbsim/casefile"
@@ -27,6 +28,7 @@ type Run struct {
 	Calls  []*Call // in the order in which they began
 	Result *player.Result
 	Lost   []string // what was not given back when everything was closed
+	Unrest []string // what its calls left behind that cannot be while no call is under way
 
 	alone bool // no two of its calls run at the same time
 	timed bool // what it answers hangs on when threads run
@@ -102,7 +104,32 @@ func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
 		run.Calls = append(run.Calls, &c.Call)
 	}
 	run.Lost = differences(closed(start), closed(run.end))
+	run.Unrest = unrest(run.Calls)
+	if run.end != nil && run.end.FileRefs != 0 {
+		run.Unrest = append(run.Unrest, fmt.Sprintf("files have %d references on the device when everything is closed", run.end.FileRefs))
+	}
 	return run, nil
+}
+
+// unrest is what calls leave behind that cannot be while no call is under way. What
+// one leaves that was refused is asked about where calls are that are refused.
+func unrest(calls []*Call) (all []string) {
+	for _, c := range calls {
+		if c.before == nil || c.after == nil || c.Answer.Errno != 0 && !held(c.after) {
+			continue
+		}
+		for _, u := range c.after.Unrest {
+			if !slices.Contains(c.before.Unrest, u) {
+				all = append(all, fmt.Sprintf("%s of step %d: %s", c.Name, c.Step, u))
+			}
+		}
+	}
+	return all
+}
+
+// held says whether books say that a lock is held.
+func held(b *model.Books) bool {
+	return slices.ContainsFunc(b.Unrest, func(s string) bool { return strings.HasSuffix(s, " is held") })
 }
 
 func newInjector(plan map[callID][]int, list bool) *injector {

@@ -16,7 +16,7 @@ import (
 	"uverbsim/sim_test/suite"
 )
 
-// oneMLX5 is how many mlx5 cases stand for one that is played.
+// oneMLX5 is how many mlx5 cases one that is played stands for.
 const oneMLX5 = 32
 
 // mlx5 returns a job for a guest with the real driver on this project's device.
@@ -89,7 +89,8 @@ func programs(t *testing.T, j *guest.Job, line string) *guest.Job {
 }
 
 // pingpong has one of rdma-core's programs for it send messages to a second one of
-// its kind, in each of some ways, and check the contents of each.
+// its kind, in each of some ways, and check the contents of each. The second starts
+// when the first listens on its port, 18515.
 const pingpong = `
 	echo to the outside >&2
 	ibv_devinfo
@@ -98,7 +99,7 @@ const pingpong = `
 		program=ibv_$1_pingpong
 		shift
 		$program -g 1 -n 20 -r 60 -c $* &
-		sleep 2
+		until grep -q ':4853 .* 0A ' /proc/net/tcp /proc/net/tcp6 2>/dev/null; do kill -0 $! || exit; sleep 1; done
 		$program -g 1 -n 20 -r 60 -c $* 127.0.0.1 || exit
 		wait
 	done`

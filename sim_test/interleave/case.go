@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"uverbsim/casefile"
+	"uverbsim/rule"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
 	"uverbsim/trace"
@@ -17,34 +18,49 @@ import (
 
 // Ending is what came of the par step of a case.
 type Ending struct {
-	Par    [][]casefile.Got
-	Waited []bool       // who waited for what no other thread brings
-	Left   *model.Books // when all threads had returned
-	Steps  []player.StepResult
+	Par     [][]casefile.Got
+	Refused [][]error    // why each step of each thread was refused
+	Waited  []bool       // who waited for what no other thread brings
+	Left    *model.Books // when all threads had returned
+	Steps   []player.StepResult
 }
 
 // Calls says in short what each thread was answered: "0" or its errno, joined by
 // commas where it has several steps; "waits" for one that had to be released.
 func (e *Ending) Calls() string {
+	return e.threads(func(_, _ int, errno string) string { return errno })
+}
+
+// Refusals is Calls with the rule behind each errno: "0 EBUSY(pd/busy)".
+func (e *Ending) Refusals() string {
+	return e.threads(func(i, j int, errno string) string { return errno + "(" + e.Rule(i, j) + ")" })
+}
+
+// Rule is the id of the rule by which a step of a thread was refused.
+func (e *Ending) Rule(thread, step int) string {
+	var r *rule.Rule
+	if !errors.As(e.Refused[thread][step], &r) {
+		return "no rule"
+	}
+	return r.ID
+}
+
+func (e *Ending) threads(refused func(thread, step int, errno string) string) string {
 	threads := make([]string, len(e.Par))
 	for i, steps := range e.Par {
 		if e.Waited[i] {
 			threads[i] = "waits"
 			continue
 		}
-		threads[i] = short(steps)
+		answers := make([]string, len(steps))
+		for j := range steps {
+			if answers[j] = "0"; steps[j].Errno != nil && *steps[j].Errno != "" {
+				answers[j] = refused(i, j, *steps[j].Errno)
+			}
+		}
+		threads[i] = strings.Join(answers, ",")
 	}
 	return strings.Join(threads, " ")
-}
-
-func short(steps []casefile.Got) string {
-	answers := make([]string, len(steps))
-	for i := range steps {
-		if answers[i] = "0"; steps[i].Errno != nil && *steps[i].Errno != "" {
-			answers[i] = *steps[i].Errno
-		}
-	}
-	return strings.Join(answers, ",")
 }
 
 // Objects says how many objects of each type are left in the files, "" for none.
@@ -94,8 +110,12 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 				Booted:  func(m player.Machine) { machine = m.(*model.Machine); before = machine.Books() },
 				Together: func(tasks []player.Task, plays []func()) {
 					threads, world.Calls = tasks, plays
+					e.Refused = make([][]error, len(plays))
 					close(ready)
 					<-goOn
+				},
+				Played: func(thread, _ int, r *player.StepResult) {
+					e.Refused[thread] = append(e.Refused[thread], r.Refused)
 				},
 				After: func(_ player.Machine, i int, r *player.StepResult) {
 					if i == par {

@@ -18,12 +18,16 @@ const stubHas = `["disassociate_ucontext","mmap","reg_user_mr","rereg_user_mr","
 // buffers are those of all pairs.
 const buffers = `{
  "o_pd":{"fill":"a5","len":4},"o_pd2":{"fill":"a5","len":4},"o_pd3":{"fill":"a5","len":4},"o_new":{"fill":"a5","len":4},
- "o_ch":{"fill":"a5","len":4},"o_ch2":{"fill":"a5","len":4},"data":{"zero":64},"rm_mr":{"fill":"a5","len":12},"rm_mr2":{"fill":"a5","len":12},
+ "o_ch":{"fill":"a5","len":4},"o_ch2":{"fill":"a5","len":4},"data":{"zero":64},"big":{"zero":12288},"rm_mr":{"fill":"a5","len":12},"rm_mr2":{"fill":"a5","len":12},
  "rr":{"fill":"a5","len":8},"rr2":{"fill":"a5","len":8},"cqe":{"fill":"a5","len":4},"u_cq":{"fill":"a5","len":16},
  "cqe2":{"fill":"a5","len":4},"u_cq2":{"fill":"a5","len":16},"r_cq":{"fill":"a5","len":8},"r_cq2":{"fill":"a5","len":8},"r_qp":{"fill":"a5","len":4},
  "rcap":{"fill":"a5","len":20},"qpn":{"fill":"a5","len":4},"quhw":{"fill":"a5","len":32},"cap":{"hex":"0800000008000000020000000200000000000000"},
  "lk":{"fill":"a5","len":4},"rk":{"fill":"a5","len":4},"ln":{"fill":"a5","len":8},"io":{"fill":"a5","len":8},
  "rq1":{"hex":"1000000004000000000000000000000001000000000000000000000000000000"},"pdn":{"fill":"a5","len":8},"pdn2":{"fill":"a5","len":8},
+ "o_a":{"fill":"a5","len":4},"o_b":{"fill":"a5","len":4},"o_c":{"fill":"a5","len":4},
+ "rm_new":{"fill":"a5","len":12},"rm_a":{"fill":"a5","len":12},"rm_b":{"fill":"a5","len":12},"rm_c":{"fill":"a5","len":12},"port":{"fill":"a5","len":48},"total":{"fill":"a5","len":4},"list":{"fill":"a5","len":64},
+ "qb":{"zero":8192},"qd":{"zero":64},"quh":{"fill":"a5","len":40},"cap5":{"hex":"1000000010000000010000000100000000000000"},
+ "qr":{"hex":"0000000000000000000000000000000010000000100000000600000000040000000000000100000000000000000000000000000000000000","reloc":[{"at":0,"size":8,"value":{"ptr":"qb"}},{"at":8,"size":8,"value":{"ptr":"qd"}}]},
  "cqb":{"zero":4096},"db":{"zero":64},"cqo":{"fill":"a5","len":8},"cqo2":{"fill":"a5","len":8},
  "cq3":{"hex":"0000000000000000000000000000000040000000000000000000000000000000","reloc":[{"at":0,"size":8,"value":{"ptr":"cqb"}},{"at":8,"size":8,"value":{"ptr":"db"}}]}
 }`
@@ -51,12 +55,16 @@ const (
 	destroyQP      = `{"op":"ioctl","fd":"f","hdr":{"object_id":4,"method_id":1},"attrs":[{"id":0,"len":0,"flags":1,"data":{"handle":"qp"}},{"id":1,"len":4,"flags":1,"data":{"ptr":"r_qp"}}]}`
 	destroyMR      = `{"op":"ioctl","fd":"f","hdr":{"object_id":7,"method_id":1},"attrs":[{"id":0,"len":0,"flags":1,"data":{"handle":"mr"}}]}`
 	queryMR        = `{"op":"ioctl","fd":"f","hdr":{"object_id":7,"method_id":3},"attrs":[{"id":0,"len":0,"flags":1,"data":{"handle":"mr"}},{"id":1,"len":4,"flags":1,"data":{"ptr":"lk"}},{"id":2,"len":4,"flags":1,"data":{"ptr":"rk"}},{"id":3,"len":8,"flags":1,"data":{"ptr":"ln"}},{"id":4,"len":8,"flags":1,"data":{"ptr":"io"}}]}`
+	queryPort      = `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":2},"attrs":[{"id":0,"len":8,"flags":1,"data":1},{"id":1,"len":48,"flags":1,"data":{"ptr":"port"}}]}`
+	listQPs        = `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":1},"attrs":[{"id":0,"len":8,"flags":1,"data":4},{"id":1,"len":4,"flags":1,"data":{"ptr":"total"}},{"id":2,"len":64,"flags":1,"data":{"ptr":"list"}}]}`
 
-	cq     = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4097,"len":16,"flags":1,"data":{"ptr":"u_cq"}}],"save":{"cq":{"attr":0}}}`
-	cqStub = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
-	cqCh   = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":3,"len":0,"flags":1,"data":{"handle":"ch"}},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
-	cqMLX5 = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4096,"len":32,"flags":1,"data":{"ptr":"cq3"}},{"id":4097,"len":8,"flags":1,"data":{"ptr":"cqo"}}],"save":{"cq":{"attr":0}}}`
-	qp     = `{"op":"ioctl","fd":"f","hdr":{"object_id":4,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":2,"len":0,"flags":1,"data":{"handle":"pd"}},{"id":4,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":5,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":7,"len":8,"flags":1,"data":119},{"id":8,"len":20,"flags":1,"data":{"ptr":"cap"}},{"id":9,"len":8,"flags":1,"data":2},{"id":10,"len":4,"flags":1,"data":4096},{"id":13,"len":20,"flags":1,"data":{"ptr":"rcap"}},{"id":14,"len":4,"flags":1,"data":{"ptr":"qpn"}},{"id":4097,"len":32,"flags":1,"data":{"ptr":"quhw"}}],"save":{"qp":{"attr":0}}}`
+	cq       = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4097,"len":16,"flags":1,"data":{"ptr":"u_cq"}}],"save":{"cq":{"attr":0}}}`
+	cqStub   = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
+	cqCh     = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":3,"len":0,"flags":1,"data":{"handle":"ch"}},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
+	cqMLX5   = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4096,"len":32,"flags":1,"data":{"ptr":"cq3"}},{"id":4097,"len":8,"flags":1,"data":{"ptr":"cqo"}}],"save":{"cq":{"attr":0}}}`
+	cqChMLX5 = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":3,"len":0,"flags":1,"data":{"handle":"ch"}},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4096,"len":32,"flags":1,"data":{"ptr":"cq3"}},{"id":4097,"len":8,"flags":1,"data":{"ptr":"cqo"}}],"save":{"cq":{"attr":0}}}`
+	qp       = `{"op":"ioctl","fd":"f","hdr":{"object_id":4,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":2,"len":0,"flags":1,"data":{"handle":"pd"}},{"id":4,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":5,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":7,"len":8,"flags":1,"data":119},{"id":8,"len":20,"flags":1,"data":{"ptr":"cap"}},{"id":9,"len":8,"flags":1,"data":2},{"id":10,"len":4,"flags":1,"data":4096},{"id":13,"len":20,"flags":1,"data":{"ptr":"rcap"}},{"id":14,"len":4,"flags":1,"data":{"ptr":"qpn"}},{"id":4097,"len":32,"flags":1,"data":{"ptr":"quhw"}}],"save":{"qp":{"attr":0}}}`
+	qpMLX5   = `{"op":"ioctl","fd":"f","hdr":{"object_id":4,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":2,"len":0,"flags":1,"data":{"handle":"pd"}},{"id":4,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":5,"len":0,"flags":1,"data":{"handle":"cq"}},{"id":7,"len":8,"flags":1,"data":0},{"id":8,"len":20,"flags":1,"data":{"ptr":"cap5"}},{"id":9,"len":8,"flags":1,"data":2},{"id":13,"len":20,"flags":1,"data":{"ptr":"rcap"}},{"id":14,"len":4,"flags":1,"data":{"ptr":"qpn"}},{"id":4096,"len":56,"flags":1,"data":{"ptr":"qr"}},{"id":4097,"len":40,"flags":1,"data":{"ptr":"quh"}}],"save":{"qp":{"attr":0}}}`
 
 	async  = `{"op":"ioctl","fd":"f","hdr":{"object_id":16,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1}],"save_fd":{"e":{"attr":0}}}`
 	readE  = `{"op":"read","fd":"e","len":16}`
@@ -97,6 +105,12 @@ func mr(name, pd string) string {
 // rereg gives the region another PD, by write(). The answer goes to a buffer.
 func rereg(pd, answer string) string {
 	return fmt.Sprintf(`{"op":"write","fd":"f","hex":"0b0000000e000200000000000000000000000000020000000000000000000000400000000000000000000000000000000000000001000000","reloc":[{"at":8,"size":8,"value":{"ptr":%q}},{"at":16,"size":4,"value":{"handle":"mr"}},{"at":48,"size":4,"value":{"handle":%q}}]}`, answer, pd)
+}
+
+// reregMemory gives the region more memory, by write(): mlx5 makes a new region for
+// that.
+func reregMemory(answer string) string {
+	return fmt.Sprintf(`{"op":"write","fd":"f","hex":"0b0000000e000200000000000000000000000000010000000000000000000000003000000000000000000000000000000000000001000000","reloc":[{"at":8,"size":8,"value":{"ptr":%q}},{"at":16,"size":4,"value":{"handle":"mr"}},{"at":24,"size":8,"value":{"ptr":"big"}},{"at":40,"size":8,"value":{"ptr":"big"}}]}`, answer)
 }
 
 // build makes a case of steps and threads.

@@ -36,10 +36,9 @@ type request struct {
 
 // result is what became of a case.
 type result struct {
-	Case       int // as in the order
-	Passed     bool
-	Unplayable bool
-	Text       string // of one that did not pass
+	Case   int // as in the order
+	Passed bool
+	Text   string // of one that did not pass
 }
 
 // reply is what the machine says to a request.

@@ -255,7 +255,7 @@ func groups(t *testing.T, cases []*casefile.Case) []*group {
 
 var only = flag.String("only", "", "play the cases with this prefix alone")
 
-// shortSubset is how many cases stand for one that -short plays.
+// shortSubset is how many cases one that -short plays stands for.
 const shortSubset = 8
 
 // TestCorpus plays every recorded case on live processes.

@@ -1,5 +1,14 @@
 package live
 
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/casefile"
+)
+
 // Why live processes are answered otherwise than recorded.
 const (
 	shortReads = "a read of an event descriptor is a read of a pipe: one that is too short takes the event all the same, and one that faults leaves it"
@@ -88,4 +97,21 @@ var differs = map[string]string{
 	"linux-6.12-stub-more/sev/async-qp-6":                      shortReads,
 	"linux-6.12-stub-more/sev/async-srq-14":                    shortReads,
 	"linux-6.12-stub/stub/fd/read-poll":                        noRead,
+}
+
+// TestDiffersAreCases: each case that is excused is one.
+func TestDiffersAreCases(t *testing.T) {
+	recorded := map[string]map[string]bool{}
+	for key := range differs {
+		file, name, _ := strings.Cut(key, "/")
+		if recorded[file] == nil {
+			recorded[file] = map[string]bool{}
+			cases, err := casefile.ReadFile("../corpus/" + file + ".jsonl")
+			require.NoError(t, err)
+			for _, c := range cases {
+				recorded[file][c.Name] = true
+			}
+		}
+		require.True(t, recorded[file][name], "there is no case %s", key)
+	}
 }

@@ -4,13 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"uverbsim/casefile"
-	"uverbsim/report/replay"
 	"uverbsim/sim_test/device"
 	"uverbsim/sim_test/player"
 )
@@ -42,10 +40,8 @@ func play(in io.Reader, out io.Writer) error {
 	for _, i := range o.Cases {
 		r := player.Play(t, cases[i], player.Options{Repeat: o.Repeat, Timeout: patience})
 		res := &result{Case: i, Passed: r.Passed()}
-		var not *player.Unplayable
-		res.Unplayable = errors.As(r.Err, &not)
 		if !res.Passed {
-			res.Text = text(o.File, r)
+			res.Text = r.Text(o.File)
 		}
 		if _, err := t.control.ask(request{Op: "result", Result: res}); err != nil {
 			return err
@@ -55,16 +51,6 @@ func play(in io.Reader, out io.Writer) error {
 		}
 	}
 	return nil
-}
-
-func text(file string, r *player.Result) string {
-	c := &replay.Case{File: file, Case: r.Case, Err: r.Err}
-	for _, s := range r.Steps {
-		c.Steps = append(c.Steps, replay.Step(s))
-	}
-	var b strings.Builder
-	_ = replay.Text(&b, false).Case(c) // to memory
-	return b.String()
 }
 
 // target is the device node that the player finds, on a machine that does what a

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"iter"
 	"maps"
 
 	"uverbsim/core"
@@ -13,11 +14,14 @@ import (
 // as they were, and when everything is closed they are as at the start.
 type Books struct {
 	OpenFiles     int // of the device
+	FileRefs      int // references that files have on the device, and on those that it was before
+	LeftObjects   int // objects that somebody holds of files that are gone
 	EventHandlers int // on the device
 	Processes     []ProcessBooks
 	Files         []FileBooks // open files of the device that a process has a descriptor of or into
 	Charges       string      // of the root control group
 	Hardware      map[string]int
+	Unrest        []string // what cannot be while no call is under way, in words
 }
 
 // ProcessBooks are those of one process.
@@ -30,7 +34,9 @@ type ProcessBooks struct {
 
 // FileBooks are those of one open file of the device.
 type FileBooks struct {
+	Refs    int
 	Handles int // numbers that are taken
+	Alive   int // objects that somebody has a reference on
 	Umaps   int // mappings of the device
 	Objects []ObjectBooks
 }
@@ -53,6 +59,9 @@ type Counter interface{ Counts() map[string]int }
 func (m *Machine) Books() *Books {
 	b := &Books{Hardware: map[string]int{}}
 	if d := m.Driver.Device(); d != nil {
+		if b.hold(d.Held()) {
+			return b // what it guards cannot be looked at
+		}
 		b.OpenFiles = d.OpenFiles()
 		if ib := d.IBDevice(); ib != nil {
 			b.EventHandlers = ib.EventHandlers()
@@ -63,24 +72,47 @@ func (m *Machine) Books() *Books {
 		maps.Copy(b.Hardware, c.Counts())
 	}
 	m.mu.Lock()
-	procs := m.procs
+	procs, devices := m.procs, m.devices
 	m.mu.Unlock()
-	seen := map[*uobject.File]bool{}
+	for _, d := range devices {
+		b.FileRefs += d.FileRefs()
+		b.LeftObjects += d.Left()
+	}
 	for _, p := range procs {
 		b.Processes = append(b.Processes, ProcessBooks{p.FDCount(), p.Mem.Areas(), p.Mem.PinnedPages(), p.Mem.PinnedVM()})
-		for _, fd := range p.FDs() {
-			if f := fileOf(p, fd); f != nil && !seen[f] {
-				seen[f] = true
-				b.Files = append(b.Files, fileBooks(p, fd, f))
-			}
-		}
+	}
+	for f := range m.files() {
+		b.Files = append(b.Files, b.fileBooks(f))
 	}
 	return b
 }
 
-// fileOf returns the objects of the device's file that a descriptor leads to:
-// its own, or those among which the object behind it is.
-func fileOf(p *process.Process, fd int) *uobject.File {
+// files walks the files of the device, each once, that a process has a descriptor of
+// or into.
+func (m *Machine) files() iter.Seq[*kernel.File] {
+	return func(yield func(*kernel.File) bool) {
+		m.mu.Lock()
+		procs := m.procs
+		m.mu.Unlock()
+		seen := map[*kernel.File]bool{}
+		for _, p := range procs {
+			for _, fd := range p.FDs() {
+				f := fileBehind(p, fd)
+				if f == nil || seen[f] {
+					continue
+				}
+				seen[f] = true
+				if !yield(f) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// fileBehind returns the device's file that a descriptor leads to: its own, or the one of
+// the object behind it.
+func fileBehind(p *process.Process, fd int) *kernel.File {
 	t := p.MainTask()
 	f := t.Fget(fd)
 	if f == nil {
@@ -89,28 +121,26 @@ func fileOf(p *process.Process, fd int) *uobject.File {
 	defer f.Put(t)
 	switch private := f.Private.(type) {
 	case *kernel.File:
-		return &private.Objects
+		return private
 	case *uobject.Object:
-		return private.File()
+		return kernel.FileOf(private.File())
 	}
 	return nil
 }
 
-func fileBooks(p *process.Process, fd int, objects *uobject.File) FileBooks {
-	var b FileBooks
-	_, b.Handles = objects.Counts()
-	t := p.MainTask()
-	if f := t.Fget(fd); f != nil {
-		if own, ok := f.Private.(*kernel.File); ok {
-			b.Umaps = own.Umaps.Areas()
-		}
-		f.Put(t)
+func (b *Books) fileBooks(f *kernel.File) FileBooks {
+	fb := FileBooks{Refs: f.Refs(), Alive: f.Objects.Alive()}
+	if b.hold(f.Held()) {
+		return fb // what it guards cannot be looked at
 	}
-	for o := range objects.Objects(nil) {
-		b.Objects = append(b.Objects, ObjectBooks{Type: o.Type().Name, ID: o.ID(), Usecnt: o.Usecnt(), Refs: o.Refs(),
+	fb.Umaps = f.Umaps.Areas()
+	_, fb.Handles = f.Objects.Counts()
+	for o := range f.Objects.Objects(nil) {
+		fb.Objects = append(fb.Objects, ObjectBooks{Type: o.Type().Name, ID: o.ID(), Usecnt: o.Usecnt(), Refs: o.Refs(),
 			Uses: uses(o.HW), Unread: unread(o.Ext)})
 	}
-	return b
+	b.Unrest = append(b.Unrest, unrestOf(f)...)
+	return fb
 }
 
 // uses is how many other objects use a hardware object.

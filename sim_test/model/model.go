@@ -52,7 +52,7 @@ func (md *Model) Boot(c *casefile.Case) (player.Machine, error) {
 	if a, ok := m.Driver.(adapter); ok && m.sink != nil {
 		a.TraceDMA(trace.NewTask(0, m.sink))
 	}
-	if err := m.Driver.Add(); err != nil {
+	if err := m.Add(); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -105,10 +105,11 @@ type Machine struct {
 	cgroups *process.Cgroup // the root group
 	first   *Task
 
-	mu     sync.Mutex
-	procs  []*process.Process
-	groups map[*process.Process]*process.Cgroup // the last that each entered, though it may have left
-	tasks  int
+	mu      sync.Mutex
+	devices []*kernel.Device // the one that there is, and those before it that somebody still holds
+	procs   []*process.Process
+	groups  map[*process.Process]*process.Cgroup // the last that each entered, though it may have left
+	tasks   int
 }
 
 var _ player.Machine = (*Machine)(nil)
@@ -168,7 +169,21 @@ func (m *Machine) Remove(by player.Task) error {
 }
 
 // Add implements player.Machine.
-func (m *Machine) Add() error { return m.Driver.Add() }
+func (m *Machine) Add() error {
+	if err := m.Driver.Add(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var devices []*kernel.Device
+	for _, d := range m.devices {
+		if d.FileRefs() != 0 || d.Left() != 0 {
+			devices = append(devices, d)
+		}
+	}
+	m.devices = append(devices, m.Driver.Device())
+	return nil
+}
 
 // Chmod implements player.Machine.
 func (m *Machine) Chmod(mode uint32) error { return m.Kernel.Chmod(m.node(), mode) }

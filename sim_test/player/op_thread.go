@@ -121,6 +121,9 @@ func (p *player) par(a *casefile.Par, g *casefile.Got) error {
 					return
 				}
 				g.Par[i] = append(g.Par[i], *r.Got)
+				if p.played != nil {
+					p.played(i, j, &r)
+				}
 			}
 		}
 	}

@@ -80,6 +80,9 @@ type Options struct {
 	// Together, when set, runs what the threads of a par step play, and returns when
 	// they have.
 	Together func(threads []Task, plays []func())
+	// Played, when set, is called with each step of such a thread when it was played,
+	// by whoever plays it.
+	Played func(thread, step int, r *StepResult)
 	// Booted and Ended, when set, are called with the machine before the
 	// buffers are made and after everything was closed.
 	Booted, Ended func(m Machine)
@@ -144,7 +147,7 @@ func once(target Target, c *casefile.Case, opts *Options, rep int, at *stepClock
 		return r
 	}
 	p := newPlayer(m, c, rep)
-	p.together = opts.Together
+	p.together, p.played = opts.Together, opts.Played
 	if opts.Booted != nil {
 		opts.Booted(m)
 	}

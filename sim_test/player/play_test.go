@@ -193,11 +193,21 @@ func TestBackground(t *testing.T) {
 
 // TestPar plays two lists and takes over what both made.
 func TestPar(t *testing.T) {
-	r := playCase(t, &fake{}, head+`"steps":[{"op":"par","threads":[[{"op":"open","fd":"a"}],[{"op":"open","fd":"b"},{"op":"fds"}]]},
-		{"op":"close","fd":"a"},{"op":"close","fd":"b"},{"op":"fds"}]}`)
+	f := &fake{ioctl: func(*process.Task, uint32, copyuser.Addr) (int64, error) { return 0, syscall.EINVAL }}
+	inTurn := func(_ []player.Task, plays []func()) {
+		for _, play := range plays {
+			play()
+		}
+	}
+	var refused []string
+	r := player.Play(f, parse(t, head+`"steps":[{"op":"par","threads":[[{"op":"open","fd":"a"}],[{"op":"open","fd":"b"},{"op":"fds"},{"op":"ioctl","fd":"b","hdr":{"object_id":0,"method_id":0}}]]},
+		{"op":"close","fd":"a"},{"op":"close","fd":"b"},{"op":"fds"}]}`), player.Options{Together: inTurn, Played: func(thread, step int, r *player.StepResult) {
+		refused = append(refused, fmt.Sprint(thread, step, r.Refused))
+	}})
 	par := r.Steps[0].Got.Par
 	require.Len(t, par, 2)
-	require.Len(t, par[1], 2)
+	require.Len(t, par[1], 3)
+	require.Equal(t, []string{"0 0 <nil>", "1 0 <nil>", "1 1 <nil>", "1 2 invalid argument"}, refused)
 	require.Contains(t, []casefile.Num{"1", "2"}, par[1][1].Ret)
 	require.Equal(t, casefile.Num("0"), r.Steps[3].Got.Ret)
 }

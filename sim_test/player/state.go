@@ -16,7 +16,8 @@ type player struct {
 	c    *casefile.Case
 	rep  int // which repetition
 
-	together func(threads []Task, plays []func()) // Options.Together
+	together func(threads []Task, plays []func())  // Options.Together
+	played   func(thread, step int, r *StepResult) // Options.Played
 
 	bufs  map[string]*region // of the process
 	masks *casefile.Masks

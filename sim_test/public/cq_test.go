@@ -210,7 +210,7 @@ func (n *eachStep) Fail(_ *trace.Task, _ trace.Step, what string) bool {
 // no page stays pinned, no handle taken, and the card has no queue.
 func testNothingPinnedAfterFailure(t *testing.T) {
 	const create = 2 // the step of mlx5/cq/create that makes the queue
-	pinning := 0
+	refusals := 0
 	for victim := 1; ; victim++ {
 		n := &eachStep{victim: victim}
 		c := clone(t, "linux-6.12-mlx5", "mlx5/cq/create")
@@ -239,7 +239,7 @@ func testNothingPinnedAfterFailure(t *testing.T) {
 		}
 		require.NotNilf(t, refused, "with step %d failing", victim)
 		require.Equalf(t, before, after, "refused by %s", refused.ID)
-		pinning++
+		refusals++
 	}
-	require.Greater(t, pinning, 3, "allocations, pages, the command")
+	require.Greater(t, refusals, 3, "allocations, pages, the command")
 }

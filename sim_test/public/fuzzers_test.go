@@ -263,7 +263,7 @@ func endsEmpty(t *testing.T, filesAndPrefixes ...string) {
 
 // endEmpty does that for one.
 func endEmpty(t *testing.T, c *casefile.Case) {
-	player.Play(new(model.Model), c, player.Options{Repeat: 1, Ended: func(m player.Machine) {
+	r := player.Play(new(model.Model), c, player.Options{Repeat: 1, Ended: func(m player.Machine) {
 		b := books(m)
 		if b.OpenFiles+b.EventHandlers+len(b.Files) != 0 {
 			t.Errorf("%d open files and %d event handlers are left", b.OpenFiles, b.EventHandlers)
@@ -280,6 +280,7 @@ func endEmpty(t *testing.T, c *casefile.Case) {
 			t.Errorf("after the removal the driver has %v", left)
 		}
 	}})
+	require.NoError(t, r.Err)
 }
 
 // testReleaseAfterCalls removes a device while calls are in its driver. The removal

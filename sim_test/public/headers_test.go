@@ -192,14 +192,7 @@ func newHostOf(t *testing.T, coreDefs, driverDefs kernel.Definitions, dev *core.
 func (h *host) data() copyuser.Addr { return h.page + copyuser.PageSize }
 
 func (h *host) call(object, method uint16, attrs ...spec.IoctlAttr) error {
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: hostDriver}
-	buf := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	if !h.p.Store(h.page, buf) {
+	if !h.p.Store(h.page, spec.EncodeMethod(hostDriver, object, method, attrs...)) {
 		panic("the host's page is not there")
 	}
 	_, err := h.p.Ioctl(h.fd, spec.RDMA_VERBS_IOCTL, h.page)
@@ -404,7 +397,7 @@ func (h *host) regDmabuf(t *testing.T) error {
 func cqOps() core.DeviceOps {
 	return core.DeviceOps{
 		CreateCQ: func(cq *core.CQ, attr *core.CQInitAttr, _ core.Attrs) error {
-			cq.CQE = attr.CQE
+			cq.CQE.Store(attr.CQE)
 			return nil
 		},
 		DestroyCQ: func(*core.CQ, *core.Udata) error { return nil },

@@ -294,13 +294,10 @@ func context(t *testing.T, m *model.Machine, driver uint32) (task *model.Task, f
 	task = m.Process().(*model.Task)
 	fd, err := task.Open(syscall.O_RDWR)
 	require.NoError(t, err)
-	hdr := spec.IoctlHdr{Length: spec.IoctlHdrSize, ObjectID: spec.UVERBS_OBJECT_DEVICE, MethodID: spec.UVERBS_METHOD_GET_CONTEXT,
-		DriverID: driver}
-	var b [spec.IoctlHdrSize]byte
-	hdr.Encode(&b)
+	call := spec.EncodeMethod(driver, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT)
 	at, err := task.Map(copyuser.PageSize)
 	require.NoError(t, err)
-	require.Equal(t, len(b), task.Store(at, b[:]))
+	require.Equal(t, len(call), task.Store(at, call))
 	_, err = task.Ioctl(fd, spec.RDMA_VERBS_IOCTL, at)
 	require.NoError(t, err)
 	return task, fd

@@ -244,13 +244,7 @@ func blank(n int) []byte { return slices.Repeat([]byte{0xa5}, n) }
 // afterwards.
 func (c *card) call(object, method uint16, attrs ...spec.IoctlAttr) error {
 	c.Helper()
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: spec.RDMA_DRIVER_MLX5}
-	buf := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	buf := spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, object, method, attrs...)
 	at := c.take(buf)
 	_, err := c.p.Ioctl(c.fd, spec.RDMA_VERBS_IOCTL, at)
 	back := c.bytes(at, len(buf))

@@ -207,18 +207,10 @@ func (d *plain) load(at copyuser.Addr, n int) []byte {
 // ioctl makes a call that succeeds, and returns the data of its attributes.
 func (d *plain) ioctl(object, method uint16, attrs ...spec.IoctlAttr) []uint64 {
 	d.Helper()
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs))}
-	var h [spec.IoctlHdrSize]byte
-	hdr.Encode(&h)
-	b := h[:]
 	for i := range attrs {
 		attrs[i].Flags = spec.UVERBS_ATTR_F_MANDATORY
-		var a [spec.IoctlAttrSize]byte
-		attrs[i].Encode(&a)
-		b = append(b, a[:]...)
 	}
-	arg := d.buf(b)
+	arg := d.buf(spec.EncodeMethod(spec.RDMA_DRIVER_UNKNOWN, object, method, attrs...))
 	_, err := d.p.Ioctl(d.fd, spec.RDMA_VERBS_IOCTL, arg)
 	require.NoError(d, err)
 	data := make([]uint64, len(attrs))

@@ -14,8 +14,8 @@ import (
 	"uverbsim/spec"
 )
 
-// Name is the device's name.
-const Name = "uvstub0"
+// deviceName is the device's name.
+const deviceName = "uvstub0"
 
 // mapPages is how many pages an mmap at offset 0 can show.
 const mapPages = 4
@@ -75,7 +75,7 @@ func (d *Driver) Add() error {
 		return syscall.EEXIST
 	}
 	ib := &core.Device{
-		Name: Name, Ops: d.conf.ops, DriverID: spec.RDMA_DRIVER_MLX5, UverbsABI: 1,
+		Name: deviceName, Ops: d.conf.ops, DriverID: spec.RDMA_DRIVER_MLX5, UverbsABI: 1,
 		NumCompVectors: 2, PhysPorts: 1, NodeType: nodeTypeIBCA, LinkLayer: core.LinkLayerEthernet, RawPacket: true,
 		UverbsCmdMask: (spec.DefaultUverbsCmdMask | d.conf.moreMask) &^ d.conf.lessMask,
 	}

@@ -152,7 +152,7 @@ func (d *Driver) destroyAH(*process.Task, *core.AH, uint32) error {
 
 func (d *Driver) createCQ(cq *core.CQ, a *core.CQInitAttr, _ core.Attrs) error {
 	d.trail.said("create_cq")
-	cq.CQE = a.CQE
+	cq.CQE.Store(a.CQE)
 	d.objects.addCQ(cq)
 	return nil
 }
@@ -169,7 +169,7 @@ func (d *Driver) modifyCQ(*process.Task, *core.CQ, uint16, uint16) error { retur
 
 func (d *Driver) resizeCQ(cq *core.CQ, cqe int32, _ *core.Udata) error {
 	d.trail.said("resize_cq")
-	cq.CQE = uint32(cqe)
+	cq.CQE.Store(uint32(cqe))
 	return nil
 }
 

@@ -42,27 +42,14 @@ func boot(t *testing.T, c stub.Config) *machine {
 // call makes an ioctl whose attributes have inline data, and returns that data
 // as it is afterwards.
 func (m *machine) call(object, method uint16, attrs ...spec.IoctlAttr) ([]uint64, error) {
-	n := spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize
-	hdr := spec.IoctlHdr{Length: uint16(n), ObjectID: object, MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: spec.RDMA_DRIVER_MLX5}
-	var b [spec.IoctlHdrSize]byte
-	hdr.Encode(&b)
-	m.p.Mem.CopyOut(m.args, b[:])
-	for i, a := range attrs {
-		var b [spec.IoctlAttrSize]byte
-		a.Encode(&b)
-		m.p.Mem.CopyOut(m.attr(i), b[:])
-	}
+	m.p.Mem.CopyOut(m.args, spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, object, method, attrs...))
 	_, err := m.p.Ioctl(m.fd, spec.RDMA_VERBS_IOCTL, m.args)
 	var data []uint64
 	for i := range attrs {
-		v, _ := m.p.Mem.GetUint64(m.attr(i) + spec.IoctlAttrDataOffset)
+		v, _ := m.p.Mem.GetUint64(m.args + spec.IoctlHdrSize + copyuser.Addr(i)*spec.IoctlAttrSize + spec.IoctlAttrDataOffset)
 		data = append(data, v)
 	}
 	return data, err
-}
-
-func (m *machine) attr(i int) copyuser.Addr {
-	return m.args + spec.IoctlHdrSize + copyuser.Addr(i)*spec.IoctlAttrSize
 }
 
 func mandatory(id, n uint16, data uint64) spec.IoctlAttr {
@@ -119,19 +106,18 @@ func TestHold(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// uar makes a UAR and returns its handle and offset.
-func (m *machine) uar(t *testing.T, typ uint64) (handle, off uint64, err error) {
-	t.Helper()
+// uar makes a UAR and returns its offset.
+func (m *machine) uar(typ uint64) (off uint64, err error) {
 	const n = 128 // where the outputs lie, behind the attributes
 	out := uint64(m.args) + n
-	got, err := m.call(spec.MLX5_IB_OBJECT_UAR, spec.MLX5_IB_METHOD_UAR_OBJ_ALLOC,
+	_, err = m.call(spec.MLX5_IB_OBJECT_UAR, spec.MLX5_IB_METHOD_UAR_OBJ_ALLOC,
 		mandatory(spec.MLX5_IB_ATTR_UAR_OBJ_ALLOC_HANDLE, 0, 0),
 		mandatory(spec.MLX5_IB_ATTR_UAR_OBJ_ALLOC_TYPE, 8, typ),
 		mandatory(spec.MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, 4, out),
 		mandatory(spec.MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_LENGTH, 8, out+8),
 		mandatory(spec.MLX5_IB_ATTR_UAR_OBJ_ALLOC_MMAP_OFFSET, 8, out+16))
 	off, _ = m.p.Mem.GetUint64(copyuser.Addr(out + 16))
-	return got[0], off, err
+	return off, err
 }
 
 func TestMmap(t *testing.T) {
@@ -152,12 +138,12 @@ func TestMmap(t *testing.T) {
 	_, err = mmap(1, copyuser.PageSize, syscall.MAP_SHARED)
 	require.ErrorContains(t, err, "stub/no-mapping")
 
-	_, off, err := m.uar(t, spec.MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
+	off, err := m.uar(spec.MLX5_IB_UAPI_UAR_ALLOC_TYPE_NC)
 	require.NoError(t, err)
 	require.EqualValues(t, 9<<16, off>>copyuser.PageShift)
 	_, err = mmap(1, off, syscall.MAP_SHARED)
 	require.NoError(t, err)
-	_, _, err = m.uar(t, 2)
+	_, err = m.uar(2)
 	require.ErrorIs(t, err, syscall.EOPNOTSUPP)
 	require.Equal(t, "alloc_ucontext mmap mmap mmap mmap alloc_uar mmap", m.Log())
 }

@@ -22,8 +22,8 @@ var all = flag.Bool("all", false, "run also what is left out for how long it tak
 // All says whether -all was given.
 func All() bool { return *all }
 
-// CI says whether the tests run in CI, where nothing may be missing.
-func CI() bool { return os.Getenv("CI") == "true" }
+// ci says whether the tests run in CI, where nothing may be missing.
+func ci() bool { return os.Getenv("CI") == "true" }
 
 // Long leaves a test out unless -all was given.
 func Long(t testing.TB) {
@@ -70,7 +70,7 @@ func Need(t testing.TB, programs ...string) {
 // in CI, where it fails.
 func Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
-	if CI() {
+	if ci() {
 		t.Fatalf(format, args...)
 	}
 	t.Skipf(format, args...)

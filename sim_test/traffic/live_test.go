@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"uverbsim/drivers/mlx5"
 	"uverbsim/verbs"
 	"uverbsim/verbs/libmlx5"
 )
@@ -16,11 +15,7 @@ func (m *machine) run() {
 	stop := make(chan struct{})
 	var running sync.WaitGroup
 	for _, dev := range m.devices {
-		running.Add(1)
-		go func(dev *mlx5.Device) {
-			defer running.Done()
-			dev.Run(stop)
-		}(dev)
+		running.Go(func() { dev.Run(stop) })
 	}
 	m.Cleanup(func() { close(stop); running.Wait() }) // before the programs end
 }

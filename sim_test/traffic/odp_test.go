@@ -3,7 +3,6 @@ package traffic
 import (
 	"fmt"
 	"math"
-	"sync"
 	"syscall"
 	"testing"
 
@@ -370,7 +369,7 @@ func TestODPPrefetch(t *testing.T) {
 		"advice that nobody knows": {server.pd, 77, server.mem.sge(0, 1), 0, rule.MLX5MRAdvice},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server.invalidate4(0x4000)
+			server.remap(server.mem.at, 0x4000)
 			server.store(server.mem.at+0x2000, []byte{1}) // of the others none is there unless it was fetched
 			before := server.dev.Bus.Mapped()
 			for _, flags := range []uint32{0, flush} {
@@ -385,12 +384,6 @@ func TestODPPrefetch(t *testing.T) {
 		})
 	}
 	require.NoError(t, server.pd.AdviseMR(write, flush, []verbs.SGE{server.mem.sge(0, 4096), server.mem.sge(0x3000, 4096)}))
-}
-
-// invalidate4 puts new pages in the place of the first n bytes of the memory.
-func (e *end) invalidate4(n uint64) {
-	e.Helper()
-	e.remap(e.mem.at, n)
 }
 
 // TestODPCrash: a program that ends with its regions in use leaves nothing.
@@ -429,11 +422,7 @@ func TestODPWindow(t *testing.T) {
 // while these run on threads of their own. The messages arrive all the same.
 func TestODPRacing(t *testing.T) {
 	client, server := odpPair(t, setup{apart: true})
-	stop := make(chan struct{})
-	var running sync.WaitGroup
-	for _, dev := range client.machine.devices {
-		running.Go(func() { dev.Run(stop) })
-	}
+	client.run()
 	for round := range 50 {
 		client.mem.store(0x800, texture(5000, byte(round)))
 		wr := signaled(1, verbs.IBV_WR_RDMA_WRITE, client.mem.sge(0x800, 5000))
@@ -451,8 +440,6 @@ func TestODPRacing(t *testing.T) {
 		client.succeeded(done, 1)
 		require.Equal(t, texture(5000, byte(round)), server.mem.load(0x333, 5000))
 	}
-	close(stop)
-	running.Wait()
 }
 
 // TestODPCaps: what a program is told that the device does on demand is what the tests

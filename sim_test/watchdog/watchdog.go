@@ -1,7 +1,7 @@
-// Package watchdog makes a hang of a fuzz target a failure. Go's fuzzing bounds
-// the time of no execution, and what waits for ever is then found by nobody: it
-// has to end the process, of which the coordinator takes the input for a found
-// one.
+// Package watchdog makes a hang of a fuzz target, or of a part of a test, a failure.
+// Go's fuzzing bounds the time of no execution, and what waits for ever is then found
+// by nobody: it has to end the process, of which the coordinator takes the input for a
+// found one.
 //
 // It imports the standard library only, so that the tests of every package can
 // have it.
@@ -22,12 +22,12 @@ import (
 // what the slowest one takes on a machine that does other things as well.
 const Patience = 20 * time.Second
 
-// Env is the variable that sets another patience, in seconds.
-const Env = "UVERBSIM_FUZZ_PATIENCE"
+// env is the variable that sets another patience, in seconds.
+const env = "UVERBSIM_FUZZ_PATIENCE"
 
 // patience is the time that the process has for an execution.
 var patience = sync.OnceValue(func() time.Duration {
-	if n, err := strconv.Atoi(os.Getenv(Env)); err == nil && n > 0 {
+	if n, err := strconv.Atoi(os.Getenv(env)); err == nil && n > 0 {
 		return time.Duration(n) * time.Second
 	}
 	return Patience
@@ -37,7 +37,13 @@ var patience = sync.OnceValue(func() time.Duration {
 // not over in time the process ends with the stacks of all goroutines.
 func On(tb testing.TB) {
 	d := patience()
-	tb.Cleanup(start(d, func() { hang(tb.Name(), d) }))
+	tb.Cleanup(While(tb.Name(), d))
+}
+
+// While watches until the function that it returns is called. If that is not within d
+// the process ends with the stacks of all goroutines.
+func While(what string, d time.Duration) (stop func()) {
+	return start(d, func() { hang(what, d) })
 }
 
 // start calls late when so much time has passed, unless the function that it

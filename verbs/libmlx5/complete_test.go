@@ -182,7 +182,7 @@ func (m *machine) put(cq *libmlx5.CQ, index int, op, scatter byte, change func(c
 		change(cqe)
 	}
 	copy(entry[map[byte]int{4: int(b.CQESize) - 64, 8: 0}[scatter]:], data)
-	require.True(m.t, m.proc.Store(b.Addr+copyAddr(index*int(b.CQESize)), entry))
+	require.True(m.t, m.proc.Store(b.Addr+copyuser.Addr(index*int(b.CQESize)), entry))
 }
 
 // TestScatterToCQE: a short message can be in its entry; the library copies it to

@@ -1,6 +1,7 @@
 package libmlx5_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"syscall"
@@ -35,9 +36,9 @@ func ExamplePD_RegMR_onDemand() {
 	fmt.Println("pinned pages:", proc.MainTask().Mem.PinnedPages())
 	check(proc.Munmap(memory+4096, 4096))
 	err = pd.AdviseMR(verbs.IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, verbs.IBV_ADVISE_MR_FLAG_FLUSH, prefetch)
-	fmt.Println(err == nil, syscall.EFAULT)
+	fmt.Println(errors.Is(err, syscall.EFAULT))
 	// Output:
 	// <nil>
 	// pinned pages: 0
-	// false bad address
+	// true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/verbs"
 	"uverbsim/verbs/libmlx5"
 )
@@ -134,11 +135,6 @@ func TestQueryGID(t *testing.T) {
 // TestDM: memory of the device that the program writes and reads in words.
 func TestDM(t *testing.T) {
 	m := boot(t)
-	if m.ctx.Device.MaxDMSize == 0 {
-		_, err := m.ctx.AllocDM(&verbs.DMAttr{Length: 64})
-		require.ErrorIs(t, err, libmlx5.ErrDMLength)
-		return
-	}
 	areas := m.proc.Mem.Areas()
 	dm, err := m.ctx.AllocDM(&verbs.DMAttr{Length: 5000})
 	require.NoError(t, err)
@@ -179,5 +175,11 @@ func TestDM(t *testing.T) {
 	require.NoError(t, m.proc.Munmap(at, 8192))
 	require.Equal(t, areas, m.proc.Mem.Areas())
 	_, err = m.ctx.AllocDM(&verbs.DMAttr{Length: 1 << 40})
+	require.ErrorIs(t, err, libmlx5.ErrDMLength)
+}
+
+// TestNoDM: a device without memory of its own gives none.
+func TestNoDM(t *testing.T) {
+	_, err := bootWith(t, hw.Small).ctx.AllocDM(&verbs.DMAttr{Length: 64})
 	require.ErrorIs(t, err, libmlx5.ErrDMLength)
 }

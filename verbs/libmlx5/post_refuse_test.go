@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/copyuser"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/verbs"
@@ -179,7 +180,7 @@ func TestFences(t *testing.T) {
 	require.NoError(t, err)
 	sq := qp.Buffer().SQ
 	for place, want := range map[int]byte{0: 0x08, 2: 0x28, 3: 0x08, 4: 0x08, 6: 0x88, 7: 0x08} {
-		require.Equal(t, []byte{want}, m.load(sq+64*copyAddr(place)+11, 1), "place %d; 8 is of SQSigAll", place)
+		require.Equal(t, []byte{want}, m.load(sq+64*copyuser.Addr(place)+11, 1), "place %d; 8 is of SQSigAll", place)
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"uverbsim/verbs/libmlx5"
 )
 
-func copyAddr(n int) copyuser.Addr { return copyuser.Addr(n) }
-
 // receive has the device complete a receive request.
 func (m *machine) receive(cq *libmlx5.CQ, uidx uint32, counter uint16) {
 	m.t.Helper()
@@ -48,7 +46,7 @@ func TestRecvWQE(t *testing.T) {
 				require.NoError(t, err)
 				require.Nil(t, bad)
 				want := unhex(t, tt.want)
-				require.Equal(t, want, m.load(buf.Addr+copyAddr(int(i)*tt.stride), len(want)))
+				require.Equal(t, want, m.load(buf.Addr+copyuser.Addr(int(i)*tt.stride), len(want)))
 				require.Equal(t, []byte{0, 0, 0, i + 1}, m.load(buf.Record, 4))
 			}
 		})
@@ -87,7 +85,7 @@ func TestRecvList(t *testing.T) {
 	require.Same(t, all[2], bad)
 	require.Equal(t, []byte{0, 0, 0, 6}, m.load(qp.Buffer().Record, 4))
 	for place, id := range []byte{10, 11, 3, 4} {
-		require.Equal(t, []byte{id}, m.load(qp.Buffer().Addr+copyAddr(32*place)+15, 1), "place %d", place)
+		require.Equal(t, []byte{id}, m.load(qp.Buffer().Addr+copyuser.Addr(32*place)+15, 1), "place %d", place)
 	}
 }
 
@@ -102,7 +100,7 @@ func TestRecvLongList(t *testing.T) {
 	_, err := qp.PostRecv(first)
 	require.NoError(t, err)
 	for i := range 512 {
-		require.Equal(t, unhex(t, fmt.Sprintf("%08x 00000001 %016x", 8, i)), m.load(qp.Buffer().Addr+copyAddr(16*i), 16))
+		require.Equal(t, unhex(t, fmt.Sprintf("%08x 00000001 %016x", 8, i)), m.load(qp.Buffer().Addr+copyuser.Addr(16*i), 16))
 	}
 }
 
@@ -122,7 +120,7 @@ func TestSendLongList(t *testing.T) {
 		_, err := qp.PostSend(first)
 		require.NoError(t, err)
 		for i := range 64 {
-			at := qp.Buffer().SQ + copyAddr((place+i)%256*64)
+			at := qp.Buffer().SQ + copyuser.Addr((place+i)%256*64)
 			require.Equal(t, unhex(t, fmt.Sprintf("%06x0a %06x02", place+i, qp.Num)), m.load(at, 8))
 			require.Equal(t, unhex(t, fmt.Sprintf("%08x 00000001 %016x", 8, i)), m.load(at+16, 16))
 		}

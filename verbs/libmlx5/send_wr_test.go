@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/copyuser"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/verbs"
@@ -177,7 +178,7 @@ func TestBuildBatch(t *testing.T) {
 func TestBuildFences(t *testing.T) {
 	m := boot(t)
 	qp, cq := m.rc(func(a *libmlx5.QPInitAttr) { a.SendOpsFlags, a.Cap.MaxSendWR = every(a.Type), 16 })
-	fence := func(place int) byte { return m.load(qp.Buffer().SQ+copyAddr(place*64)+11, 1)[0] }
+	fence := func(place int) byte { return m.load(qp.Buffer().SQ+copyuser.Addr(place*64)+11, 1)[0] }
 	send := func() { qp.WRSend(); qp.WRSetSGE(1, 0x1000, 8) }
 	qp.WRStart()
 	qp.WRLocalInv(1)

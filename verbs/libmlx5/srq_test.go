@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/copyuser"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/drivers/mlx5/hw/ifc"
 	"uverbsim/verbs"
@@ -40,7 +41,7 @@ func (m *machine) chain(srq *libmlx5.SRQ, from, n int) (places []int) {
 	b := srq.Buffer()
 	for range n {
 		places = append(places, from)
-		next := m.load(b.Addr+copyAddr(from<<b.WQEShift), 4)
+		next := m.load(b.Addr+copyuser.Addr(from<<b.WQEShift), 4)
 		from = int(next[2])<<8 | int(next[3])
 	}
 	return places
@@ -120,8 +121,7 @@ func TestSRQWQE(t *testing.T) {
 // is not that of the queue; lists are followed in memory.
 func TestSRQOrder(t *testing.T) {
 	m := boot(t)
-	srq, qp, cq := m.shared(3, 1)
-	_ = qp
+	srq, _, cq := m.shared(3, 1)
 	require.NoError(t, m.postSRQ(srq, 100, 101, 102))
 	for _, place := range []uint16{1, 0, 2} {
 		m.receive(cq, 0, place)
@@ -132,7 +132,7 @@ func TestSRQOrder(t *testing.T) {
 	require.Equal(t, []int{3, 1, 0, 2}, m.chain(srq, 3, 4))
 	for i, place := range []uint16{3, 1, 0} {
 		require.Equal(t, unhex(t, "000000"+[]string{"c8", "c9", "ca"}[i]),
-			m.load(srq.Buffer().Addr+copyAddr(int(place)<<5)+20, 4))
+			m.load(srq.Buffer().Addr+copyuser.Addr(int(place)<<5)+20, 4))
 		m.receive(cq, 0, place)
 		require.Equal(t, 200+uint64(i), m.one(cq).WRID)
 	}
@@ -152,7 +152,7 @@ func TestSRQPageFault(t *testing.T) {
 	require.Zero(t, n)
 	require.Equal(t, []byte{0, 0, 0, 3}, m.load(srq.Buffer().Record, 4), "it is posted again")
 	require.Equal(t, []int{2, 3, 4}, m.chain(srq, 2, 3), "the place that has waited longest is free")
-	require.Equal(t, m.load(srq.Buffer().Addr+16, 16), m.load(srq.Buffer().Addr+copyAddr(2<<5)+16, 16))
+	require.Equal(t, m.load(srq.Buffer().Addr+16, 16), m.load(srq.Buffer().Addr+copyuser.Addr(2<<5)+16, 16))
 	m.receive(cq, 0, 1)
 	m.receive(cq, 0, 2)
 	require.Equal(t, uint64(101), m.one(cq).WRID)

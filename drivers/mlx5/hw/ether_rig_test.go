@@ -134,7 +134,7 @@ func (r *rig) group(table uint32, first, last int, fields ...match) uint32 {
 	return r.made(in)
 }
 
-// rule is a rule of a table.
+// ruleIn is a rule of a table.
 type ruleIn struct {
 	table, group uint32
 	index        int

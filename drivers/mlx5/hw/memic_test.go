@@ -94,16 +94,16 @@ func TestMemicKeys(t *testing.T) {
 	who := user{pd: r.pd(0)}
 	r.made(memicInput(0, memicAt+0x3000, 0x2000, 0x1800))
 	key := r.key(keyOptions{flags: mkcAll, mode: 5, pd: who.pd, start: memicAt + 0x3100, length: 0x1000})
-	require.Equal(t, keyOK, r.store(key, who, 0xef0, pattern(0x20, 3)))
+	require.Equal(t, keyOK, r.store(key, who, 0xef0, texture(0x20, 3)))
 	require.Empty(t, r.mem.writes, "it is not on the bus")
 	p := make([]byte, 0x20)
 	r.MemoryPage(memicAt+0x3000).Load(0xff0, p[:0x10])
 	r.MemoryPage(memicAt+0x4000).Load(0, p[0x10:])
-	require.Equal(t, pattern(0x20, 3), p)
-	r.MemoryPage(memicAt+0x3000).Store(0x100, pattern(8, 50))
+	require.Equal(t, texture(0x20, 3), p)
+	r.MemoryPage(memicAt+0x3000).Store(0x100, texture(8, 50))
 	got, e := r.load(key, who, 0, 8)
 	require.Equal(t, keyOK, e)
-	require.Equal(t, pattern(8, 50), got)
+	require.Equal(t, texture(8, 50), got)
 	require.Equal(t, keyBounds, r.reaches(key, who, remoteWrite, 0xfff, 2))
 	require.Equal(t, keyBounds, r.reaches(key, who, remoteWrite, memicAt+0x3100, 1), "addresses count from 0")
 
@@ -124,7 +124,7 @@ func TestMemicKeys(t *testing.T) {
 	r.made(memicInput(0, memicAt+0x3000, 0x2000, 0x1800))
 	got, e = r.load(key, who, 0, 8)
 	require.Equal(t, keyOK, e)
-	require.Equal(t, pattern(8, 50), got)
+	require.Equal(t, texture(8, 50), got)
 }
 
 // barMemory is an address range that somebody else keeps.
@@ -138,14 +138,14 @@ func TestMemicInSomebodysMemory(t *testing.T) {
 	who := user{pd: r.pd(0)}
 	r.made(memicInput(0, memicAt, 0x1000, 0x1000))
 	key := r.key(keyOptions{flags: mkcAll, mode: 5, pd: who.pd, start: memicAt, length: 0x1000})
-	require.Equal(t, keyOK, r.store(key, who, 16, pattern(8, 1)))
-	require.Equal(t, pattern(8, 1), bar.get(memicAt+16, 8))
-	bar.set(memicAt+64, pattern(8, 2))
+	require.Equal(t, keyOK, r.store(key, who, 16, texture(8, 1)))
+	require.Equal(t, texture(8, 1), bar.get(memicAt+16, 8))
+	bar.set(memicAt+64, texture(8, 2))
 	got, e := r.load(key, who, 64, 8)
 	require.Equal(t, keyOK, e)
-	require.Equal(t, pattern(8, 2), got)
+	require.Equal(t, texture(8, 2), got)
 	bar.bad = map[Addr]bool{memicAt / ramPage: true}
-	require.Equal(t, keyBus, r.store(key, who, 16, pattern(8, 1)))
+	require.Equal(t, keyBus, r.store(key, who, 16, texture(8, 1)))
 }
 
 func TestMemicOperations(t *testing.T) {
@@ -201,10 +201,10 @@ func TestSWICMKeys(t *testing.T) {
 	for _, at := range []uint64{0x1_0000_0000, 0x2_0000_0000} {
 		const room = 1 << 24
 		key := r.key(keyOptions{flags: mkcAll, mode: 4, pd: who.pd, start: at + room - 0x2000, length: 0x3000})
-		require.Equal(t, keyOK, r.store(key, who, 0xffc, pattern(8, int(at>>32))))
+		require.Equal(t, keyOK, r.store(key, who, 0xffc, texture(8, byte(at>>32))))
 		got, e := r.load(key, who, 0xff8, 16)
 		require.Equal(t, keyOK, e)
-		require.Equal(t, append(append(make([]byte, 4), pattern(8, int(at>>32))...), make([]byte, 4)...), got)
+		require.Equal(t, append(append(make([]byte, 4), texture(8, byte(at>>32))...), make([]byte, 4)...), got)
 		require.Equal(t, keyOK, r.reaches(key, who, remoteWrite, 0x1fff, 1))
 		require.Equal(t, keyBounds, r.reaches(key, who, remoteWrite, 0x1fff, 2))
 	}

@@ -48,7 +48,7 @@ func newKeyFuzz(t testing.TB, in []byte) *keyFuzz {
 	require.NoError(t, Boot(nil, f.Device, somePages))
 	f.uids = []uint16{0, f.userContext(), f.userContext()}
 	for i := range 64 {
-		mem.set(keyFuzzMemory+Addr(i)*ramPage, pattern(ramPage, i))
+		mem.set(keyFuzzMemory+Addr(i)*ramPage, texture(ramPage, byte(i)))
 	}
 	for _, uid := range f.uids {
 		f.pds = append(f.pds, binary.BigEndian.Uint32(f.tell(Input(ifc.MLX5_CMD_OP_ALLOC_PD, uid, 0, 0))[8:]))
@@ -317,7 +317,7 @@ func (f *keyFuzz) access() {
 			require.Equal(f.t, keyOK, f.atomicKey(m, addr, p, func(p []byte) { p[0]++ }))
 			require.Equal(f.t, append(append([]Addr(nil), want...), want...), f.g.take())
 		case localWrite, remoteWrite:
-			require.Equal(f.t, keyOK, f.writeKey(m, addr, pattern(n, 77)))
+			require.Equal(f.t, keyOK, f.writeKey(m, addr, texture(n, 77)))
 			require.Equal(f.t, want, f.g.take())
 		default:
 			require.Equal(f.t, keyOK, f.readKey(m, addr, p))

@@ -162,15 +162,6 @@ func (r *rig) store(key uint32, who user, addr uint64, p []byte) (e keyError) {
 	return e
 }
 
-// pattern is n bytes that differ from their neighbours.
-func pattern(n, from int) []byte {
-	p := make([]byte, n)
-	for i := range p {
-		p[i] = byte(from + i + i>>8)
-	}
-	return p
-}
-
 func flatKey(t testing.TB) (*Device, uint32, user) {
 	mem := make(flat, 64*ramPage)
 	d := New(Config{Bus: mem})
@@ -371,11 +362,11 @@ func TestPages(t *testing.T) {
 			o := keyOptions{flags: mkcAll, mode: 1, pd: r.pd(0), start: tt.start, length: uint64(len(tt.mtts))<<tt.shift - tt.start&(1<<tt.shift-1),
 				shift: tt.shift, mtts: tt.mtts}
 			key, who := r.key(o), user{pd: o.pd}
-			p := pattern(tt.n, 1)
+			p := texture(tt.n, 1)
 			require.Equal(t, keyOK, r.store(key, who, tt.start+uint64(tt.off), p))
 			require.Equal(t, tt.want, r.mem.writes)
 			done := 0
-			for _, w := range tt.want[:len(tt.want)] {
+			for _, w := range tt.want {
 				if tt.name != "the same page twice" {
 					require.Equal(t, p[done:done+w.n], r.mem.get(w.addr, w.n))
 				}
@@ -567,13 +558,13 @@ func TestUMEMKeys(t *testing.T) {
 	n := r.made(umem(1, 0x1000, 2, 0x10003, 0x40001))
 	o := keyOptions{uid: uid, flags: mkcAll, mode: 1, pd: pd, start: 0x7000_0000, length: 3 * ramPage, shift: 12, umem: n, room: 2}
 	key, who := r.key(o), user{pd: pd, uid: uid}
-	require.Equal(t, keyOK, r.store(key, who, 0x7000_0000, pattern(8, 9)))
-	require.Equal(t, pattern(8, 9), r.mem.get(0x11000, 8))
-	r.mem.set(0x40ffe, pattern(4, 5))
+	require.Equal(t, keyOK, r.store(key, who, 0x7000_0000, texture(8, 9)))
+	require.Equal(t, texture(8, 9), r.mem.get(0x11000, 8))
+	r.mem.set(0x40ffe, texture(4, 5))
 	got, e := r.load(key, who, 0x7000_1ffe, 4)
 	require.Equal(t, keyOK, e)
-	require.Equal(t, pattern(4, 5), got)
-	require.Equal(t, keyNotPresent, r.store(key, who, 0x7000_1000, pattern(8, 9)), "not for writing")
+	require.Equal(t, texture(4, 5), got)
+	require.Equal(t, keyNotPresent, r.store(key, who, 0x7000_1000, texture(8, 9)), "not for writing")
 	require.Equal(t, keyOK, r.reaches(key, who, localRead, 0x7000_0000, 3*ramPage))
 
 	for _, tt := range []struct {

@@ -25,7 +25,7 @@ type pathFuzz struct {
 	did   int // actions
 }
 
-// told is a rig's exec under the guard's eyes.
+// exec is a rig's exec under the guard's eyes.
 func (p *pathFuzz) exec(in []byte) ([]byte, Status) {
 	out := Output(binary.BigEndian.Uint16(in), 0)
 	require.NoError(p.t, p.r.Exec(nil, in, out))

@@ -11,11 +11,10 @@ import (
 
 // Where the tests' queues lie.
 const (
-	cqBuffer  = 0x200000
-	newBuf    = 0x280000
-	cqRecord  = 0x300040
-	eqBuffer  = 0x400000
-	cqRecord2 = 0x300080
+	cqBuffer = 0x200000
+	newBuf   = 0x280000
+	cqRecord = 0x300040
+	eqBuffer = 0x400000
 )
 
 type eqOptions struct {

@@ -166,8 +166,8 @@ func TestOldPackets(t *testing.T) {
 			}
 		},
 	} {
-		for _, near := range []bool{true, false} {
-			t.Run(name, func(t *testing.T) {
+		for where, near := range map[string]bool{"near": true, "apart": false} {
+			t.Run(name+", "+where, func(t *testing.T) {
 				var a, b *end
 				if near {
 					a, b = pair(t, ifc.MLX5_QP_ST_RC, connection{})

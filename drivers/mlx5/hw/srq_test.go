@@ -88,7 +88,7 @@ func (k *srqCommands) answer(r *objectRig, more ...at) (numbers []at) {
 	return append(numbers, more...)
 }
 
-// post writes an entry that names the next one and has one data segment with that
+// postSRQ writes an entry that names the next one and has one data segment with that
 // key.
 func (r *objectRig) postSRQ(entry, next uint16, key uint32) {
 	b := make([]byte, 32)

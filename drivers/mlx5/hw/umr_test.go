@@ -320,8 +320,8 @@ func TestUMRPageLists(t *testing.T) {
 	key |= 0x99
 	who := user{pd: pd}
 	for _, i := range []uint64{1, 511, 512, 3999, 4000, 4999} {
-		require.Equal(t, keyOK, r.store(key, who, 0x4000_0000+i<<12, pattern(16, int(i))))
-		require.Equal(t, pattern(16, int(i)), r.mem.get(0x1000_0000+i<<13, 16))
+		require.Equal(t, keyOK, r.store(key, who, 0x4000_0000+i<<12, texture(16, byte(i))))
+		require.Equal(t, texture(16, byte(i)), r.mem.get(0x1000_0000+i<<13, 16))
 	}
 	require.Equal(t, keyOK, r.reaches(key, who, remoteWrite, 0x4000_0234, pages*ramPage-0x234))
 	require.Equal(t, keyNotFree, r.change(piece, driver), "pages are put into a free key")
@@ -367,7 +367,7 @@ func TestUMRLayouts(t *testing.T) {
 	key := w.key(keyOptions{uid: uid, flags: mkcFree | mkcUMREn | mkcLocRead, mode: 2, pd: w.pd, room: 4})
 	require.Equal(t, keyPD, w.change(umrWQE{key: key, flags: flagInline, mask: umrFree}, w.who), "the domain is the driver's")
 	key = w.key(keyOptions{flags: mkcFree | mkcUMREn | mkcLocRead, mode: 2, pd: w.pd, room: 4})
-	pattern := pattern(2*ramPage, 7)
+	pattern := texture(2*ramPage, 7)
 	w.mem.set(0x8000, pattern[:ramPage])
 	w.mem.set(0x2000, pattern[ramPage:])
 	configure := func(length uint64, list []byte) keyError {
@@ -460,7 +460,7 @@ func TestNesting(t *testing.T) {
 		if want != keyOK {
 			break
 		}
-		p := pattern(0x1800, level)
+		p := texture(0x1800, byte(level))
 		require.Equal(t, keyOK, w.store(key, w.who, addr, p))
 		require.Equal(t, p[:0x1000], w.mem.get(0x8000, 0x1000))
 		require.Equal(t, p[0x1000:], w.mem.get(0x2000, 0x800))
@@ -492,9 +492,9 @@ func TestPiecesOfOneLength(t *testing.T) {
 	w := newWindowRig(t)
 	key := w.key(keyOptions{flags: mkcAll, mode: 3, pd: w.pd, start: 0x9_0ff0, length: 0x20, shift: 12,
 		klms: []klmEntry{{0, w.lkey, memoryAt}, {0, w.lkey, memoryAt + 0x100}}})
-	require.Equal(t, keyOK, w.store(key, w.who, 0x9_0ff8, pattern(16, 1)))
-	require.Equal(t, pattern(16, 1)[:8], w.mem.get(0x8ff8, 8))
-	require.Equal(t, pattern(16, 1)[8:], w.mem.get(0x8100, 8))
+	require.Equal(t, keyOK, w.store(key, w.who, 0x9_0ff8, texture(16, 1)))
+	require.Equal(t, texture(16, 1)[:8], w.mem.get(0x8ff8, 8))
+	require.Equal(t, texture(16, 1)[8:], w.mem.get(0x8100, 8))
 	short := w.key(keyOptions{flags: mkcAll, mode: 3, pd: w.pd, length: 0x2000, shift: 12, klms: []klmEntry{{0, w.lkey, memoryAt}}})
 	require.Equal(t, keyBounds, w.reaches(short, w.who, localRead, 0, 0x1001))
 }

@@ -1,10 +1,7 @@
 package recorded
 
 import (
-	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"sync"
@@ -20,6 +17,7 @@ import (
 	"uverbsim/interpose/seccomp"
 	"uverbsim/kernel"
 	"uverbsim/methods"
+	"uverbsim/sim_test/clients/tcpport"
 	"uverbsim/sim_test/clients/transcript"
 )
 
@@ -123,12 +121,11 @@ func (p *program) wait() int {
 	return p.status.ExitStatus()
 }
 
-// awaitListener returns when the program listens at a TCP port. To connect would take
-// the place of who is waited for.
+// awaitListener returns when the program listens at a TCP port.
 func (p *program) awaitListener(port int) {
 	p.t.Helper()
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if listens(port) {
+		if tcpport.Listens(port) {
 			return
 		}
 		select {
@@ -138,33 +135,4 @@ func (p *program) awaitListener(port int) {
 		}
 	}
 	p.t.Fatalf("%s does not listen", p.line)
-}
-
-func listens(port int) bool {
-	const listening = "0A"
-	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		table, _ := os.ReadFile(name)
-		for line := range strings.Lines(string(table)) {
-			f := strings.Fields(line)
-			if len(f) > 3 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && f[3] == listening {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// freePort returns a TCP port that nobody listens at, below those that the kernel
-// gives out.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for range 100 {
-		port := 28000 + rand.IntN(4000)
-		if l, err := net.Listen("tcp", fmt.Sprintf(":%d", port)); err == nil {
-			require.NoError(t, l.Close())
-			return port
-		}
-	}
-	t.Fatal("no free port")
-	return 0
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/sim_test/clients/tcpport"
 	"uverbsim/sim_test/clients/transcript"
 	"uverbsim/sim_test/suite"
 )
@@ -90,7 +91,7 @@ func (m *machine) play(name string) *transcript.Program {
 		require.Zero(m.t, p.wait(), "%s\n%s", name, p.out)
 		return &transcript.Program{Name: name, Calls: m.tape.Calls(p.pid), Output: strings.Split(strings.TrimSuffix(p.out, "\n"), "\n")}
 	}
-	port := freePort(m.t)
+	port := tcpport.Free(m.t)
 	line := fmt.Sprintf("%s -p %d", name, port) // that the recording left at its default
 	server := m.start(line)
 	server.awaitListener(port)

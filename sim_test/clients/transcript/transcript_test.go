@@ -72,11 +72,13 @@ func TestEqualToItself(t *testing.T) {
 		require.Empty(t, transcript.Compare(p.Calls, p.Calls, transcript.Options{}), p.Name)
 	}
 	rc, uc := program(t, "ibv_rc_pingpong -g 1 -n 3"), program(t, "ibv_uc_pingpong -g 1 -n 3")
-	for _, d := range transcript.Compare(rc.Calls, uc.Calls, transcript.Options{Ignore: []transcript.Kind{transcript.Number}}) {
+	differences := transcript.Compare(rc.Calls, uc.Calls, transcript.Options{Ignore: []transcript.Kind{transcript.Number}})
+	require.NotEmpty(t, differences)
+	for _, d := range differences {
 		require.Contains(t, []string{"UVERBS_METHOD_QP_CREATE", "IB_USER_VERBS_CMD_MODIFY_QP"}, d.Call, "%v", d)
 	}
 	events := program(t, "ibv_rc_pingpong -g 1 -n 3 -e")
-	differences := transcript.Compare(rc.Calls, events.Calls, transcript.Options{Ignore: []transcript.Kind{transcript.Number, transcript.Traffic}})
+	differences = transcript.Compare(rc.Calls, events.Calls, transcript.Options{Ignore: []transcript.Kind{transcript.Number, transcript.Traffic}})
 	require.NotEmpty(t, differences)
 	require.Equal(t, "IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL", differences[0].Call)
 	require.Equal(t, "not made", differences[0].Want)

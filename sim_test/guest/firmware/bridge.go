@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// BridgeDevice is the kernel module's device.
-const BridgeDevice = "/dev/uverbsim-bridge"
+// bridgeDevice is the kernel module's device.
+const bridgeDevice = "/dev/uverbsim-bridge"
 
 // bridge is the other end of the function, opened.
 type bridge struct{ fd int }
 
 func openBridge() (*bridge, error) {
-	fd, err := unix.Open(BridgeDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open(bridgeDevice, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", BridgeDevice, err)
+		return nil, fmt.Errorf("%s: %w", bridgeDevice, err)
 	}
 	return &bridge{fd}, nil
 }
@@ -40,7 +40,7 @@ const (
 func (b *bridge) mapAt(addr, size uint64) ([]byte, error) {
 	m, err := unix.Mmap(b.fd, int64(addr), int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("%s: mapping %d bytes at %#x: %w", BridgeDevice, size, addr, err)
+		return nil, fmt.Errorf("%s: mapping %d bytes at %#x: %w", bridgeDevice, size, addr, err)
 	}
 	return m, nil
 }

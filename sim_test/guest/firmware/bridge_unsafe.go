@@ -14,7 +14,7 @@ const functionSize = int(unsafe.Sizeof(function{}))
 // plug makes the function.
 func (b *bridge) plug(f *function) error {
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(b.fd), uintptr(ioctlPlug), uintptr(unsafe.Pointer(f))); errno != 0 {
-		return fmt.Errorf("%s: no function: %w", BridgeDevice, errno)
+		return fmt.Errorf("%s: no function: %w", bridgeDevice, errno)
 	}
 	return nil
 }

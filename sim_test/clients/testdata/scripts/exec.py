@@ -5,7 +5,6 @@ import sys
 
 from pyverbs.device import Context
 from pyverbs.pd import PD
-from pyverbs.pyverbs_error import PyverbsRDMAError
 import loop
 
 AFTER = 'after'

@@ -3,13 +3,19 @@ import json
 import os
 import socket
 import sys
+import time
 
 from pyverbs.device import Context
 from pyverbs.pd import PD
 import loop
 
 conn = socket.socket(socket.AF_UNIX)
-conn.connect(sys.argv[1])
+while True:
+    try:
+        conn.connect(sys.argv[1])
+        break
+    except (FileNotFoundError, ConnectionRefusedError):  # the giver does not listen yet
+        time.sleep(0.02)
 told, fds, _, _ = socket.recv_fds(conn, 1000, 1)
 told = json.loads(told)
 

@@ -1,0 +1,79 @@
+package kernel
+
+import "uverbsim/uobject"
+
+// What a test that balances the books asks for. No call may be under way: then
+// nobody holds a lock, and each reference is one of something that exists.
+
+// FileRefs returns how many references files have on the device.
+func (d *Device) FileRefs() int {
+	refs := int(d.refs.Load())
+	d.machine.mu.Lock()
+	defer d.machine.mu.Unlock()
+	if n := d.machine.nodes[d.Num]; n != nil && n.dev == d {
+		refs-- // the registration's
+	}
+	return refs
+}
+
+// Left returns how many objects somebody still holds that were of files which are
+// gone.
+func (d *Device) Left() (objects int) {
+	d.leftMutex.Lock()
+	defer d.leftMutex.Unlock()
+	d.pruneLeft()
+	for _, f := range d.left {
+		objects += f.Objects.Alive()
+	}
+	return objects
+}
+
+// leave remembers a file that goes before the last of its objects.
+func (d *Device) leave(f *File) {
+	if f.Objects.Alive() == 0 {
+		return
+	}
+	d.leftMutex.Lock()
+	defer d.leftMutex.Unlock()
+	d.pruneLeft()
+	d.left = append(d.left, f)
+}
+
+// pruneLeft forgets the files whose objects are gone by now. The caller holds
+// leftMutex.
+func (d *Device) pruneLeft() {
+	keep := d.left[:0]
+	for _, f := range d.left {
+		if f.Objects.Alive() != 0 {
+			keep = append(keep, f)
+		}
+	}
+	clear(d.left[len(keep):])
+	d.left = keep
+}
+
+// Held returns the names of the device's locks that somebody holds.
+func (d *Device) Held() (names []string) {
+	if d.listsMutex.Held() {
+		names = append(names, d.listsMutex.Name)
+	}
+	if d.XRCDTreeMutex.Held() {
+		names = append(names, d.XRCDTreeMutex.Name)
+	}
+	return names
+}
+
+// FileOf returns the file that has those objects.
+func FileOf(objects *uobject.File) *File { return objects.Owner().(*owner).file() }
+
+// Refs returns the number of references on the file.
+func (f *File) Refs() int { return int(f.ref.Load()) }
+
+// Held returns the names of the file's locks that somebody holds.
+func (f *File) Held() []string {
+	names := f.Objects.Held()
+	if f.UcontextLock.Held() {
+		names = append(names, f.UcontextLock.Name)
+	}
+	return names
+}

@@ -1,0 +1,128 @@
+package interleave
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"uverbsim/casefile"
+	"uverbsim/report/replay"
+	"uverbsim/rule"
+)
+
+var update = flag.Bool("update", false, "write the tables of the page")
+
+// page is the page that has the tables.
+const page = "../../docs/interleavings.md"
+
+// TestDocument holds the tables of the page to those of this package, and to how much
+// was explored; with -update it writes them.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	want := string(text)
+	for name, table := range map[string]string{"reasons": reasonsTable(), "pairs": pairsTable(t)} {
+		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+		head, rest, ok := strings.Cut(want, begin)
+		require.True(t, ok, begin)
+		_, tail, ok := strings.Cut(rest, end)
+		require.True(t, ok, end)
+		want = head + begin + "\n" + table + "\n" + end + tail
+	}
+	if *update {
+		require.NoError(t, os.WriteFile(page, []byte(want), 0o666))
+		return
+	}
+	require.Equal(t, want, string(text), "%s: go test ./sim_test/interleave -run TestDocument -update", page)
+}
+
+func reasonsTable() string {
+	var b strings.Builder
+	b.WriteString("| reason | a call is answered | decided in | why |\n|---|---|---|---|\n")
+	for _, r := range reasons {
+		name, answers := r.name, map[string]bool{}
+		if refused := rule.Find(r.name); refused != nil {
+			name = "`" + name + "`"
+			answers[rule.ErrnoName(refused.Errno)] = true
+		} else {
+			for _, p := range pairs {
+				for _, text := range p.want {
+					if o := outcomeOf(text); slices.Contains(o.reasons, r.name) {
+						answers[kind(o)] = true
+					}
+				}
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s`, %s | %s |\n", name, strings.Join(sorted(answers), " or "), r.fn, r.file, r.why)
+	}
+	return b.String()
+}
+
+// kind says what an outcome without a refusal is.
+func kind(o outcome) string {
+	if strings.Contains(o.calls, "waits") {
+		return "not at all"
+	}
+	return "0"
+}
+
+func sorted(set map[string]bool) []string {
+	var all []string
+	for s := range set {
+		all = append(all, s)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func pairsTable(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| pair | calls | interleavings | answers | what is left | reasons |\n|---|---|---|---|---|---|\n")
+	total := 0
+	for _, p := range pairs {
+		n := p.explored(t).Executions
+		total += n
+		first := fmt.Sprintf("%s, on %s | %s | %d", p.name, p.driver, p.words(t), n)
+		for _, text := range p.want {
+			o := outcomeOf(text)
+			var why []string
+			for i, name := range o.reasons {
+				if slices.Index(o.reasons, name) == i {
+					why = append(why, code(name))
+				}
+			}
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", first, o.calls, o.left, strings.Join(why, ", "))
+			first = " | | "
+		}
+	}
+	fmt.Fprintf(&b, "\n%d pairs and triples, %d interleavings.\n", len(pairs), total)
+	return b.String()
+}
+
+// code marks the id of a rule.
+func code(name string) string {
+	if rule.Find(name) != nil {
+		return "`" + name + "`"
+	}
+	return name
+}
+
+// words says what the calls of a pair are.
+func (p *pair) words(t *testing.T) string {
+	c := build(t, p.name, p.driver, p.before, p.calls)
+	var threads []string
+	for i, steps := range c.Steps[len(p.before)].Do.(*casefile.Par).Threads {
+		one := casefile.Case{Driver: c.Driver, Steps: steps}
+		var calls []string
+		for j := range steps {
+			calls = append(calls, strings.ReplaceAll(replay.Describe(&one, j), "UVERBS_METHOD_", ""))
+		}
+		threads = append(threads, fmt.Sprintf("%s: %s", name(i), strings.Join(calls, ", ")))
+	}
+	return strings.Join(threads, "; ")
+}

@@ -1,0 +1,84 @@
+package model
+
+import (
+	"fmt"
+
+	"uverbsim/core"
+	"uverbsim/kernel"
+	"uverbsim/trace"
+	"uverbsim/uobject"
+)
+
+// Locked says whether somebody holds a lock, for which who makes the next call may
+// wait for ever. No call may be under way.
+func (m *Machine) Locked() bool {
+	if d := m.Driver.Device(); d != nil && len(d.Held()) > 0 {
+		return true
+	}
+	for f := range m.files() {
+		if len(f.Held()) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// hold notes locks that somebody holds, and says whether there are any.
+func (b *Books) hold(locks []string) bool {
+	for _, name := range locks {
+		b.Unrest = append(b.Unrest, name+" is held")
+	}
+	return len(locks) > 0
+}
+
+// unrestOf says which objects of a file somebody has locked, and which have other
+// references than those of who is known to hold them.
+func unrestOf(f *kernel.File) (unrest []string) {
+	holders := holdersOf(f)
+	for o := range f.Objects.Objects(nil) {
+		name := fmt.Sprintf("%s %d", o.Type().Name, o.ID())
+		if n := o.Usecnt(); n != 0 {
+			unrest = append(unrest, fmt.Sprintf("%s has the use count %d", name, n))
+		}
+		if have, want := int(o.Refs()), holders[o]; have != want {
+			unrest = append(unrest, fmt.Sprintf("%s has %d references and %d holders", name, have, want))
+		}
+	}
+	return unrest
+}
+
+// eventful is the Ext of an object that has events.
+type eventful interface {
+	EventFile(t *trace.Task) *kernel.AsyncEventFile
+}
+
+// subscribed is the Ext of a descriptor that holds itself once for each subscription.
+type subscribed interface{ Subscriptions() int }
+
+// holdersOf counts who has a reference on each object of a file while no call is
+// under way: the list of objects; the handle, or the open file of the descriptor; and
+// of event files the uverbs file whose default one it is, the objects whose events go
+// there, and subscriptions.
+func holdersOf(f *kernel.File) map[*uobject.Object]int {
+	holders := map[*uobject.Object]int{}
+	if a := f.DefaultAsync(nil); a != nil {
+		holders[a.Object]++
+	}
+	for o := range f.Objects.Objects(nil) {
+		holders[o] += 2
+		switch ext := o.Ext.(type) {
+		case eventful:
+			if a := ext.EventFile(nil); a != nil {
+				holders[a.Object]++
+			}
+		case subscribed:
+			holders[o] += ext.Subscriptions()
+		}
+		if cq, ok := o.HW.(*core.CQ); ok {
+			if channel, ok := cq.Context.(*kernel.CompletionEventFile); ok {
+				holders[channel.Object]++
+			}
+		}
+	}
+	return holders
+}
