@@ -40,6 +40,13 @@ func (m *AddressSpace) CopyIn(dst []byte, from Addr) int {
 	if !AccessOK(from, uint64(len(dst))) {
 		return 0
 	}
+	// Most of what is copied lies in one page, which is there.
+	if off := from.PageOffset(); len(dst) > 0 && len(dst) <= PageSize-off {
+		if p := m.walk(from, pteRead); p != nil {
+			p.loadUnlock(off, dst)
+			return len(dst)
+		}
+	}
 	n := 0
 	for n < len(dst) {
 		p := m.lockPage(from, pteRead)

@@ -127,12 +127,13 @@ func TestUmemRefuses(t *testing.T) {
 		u.Release(nil)
 		require.Zero(t, p.Mem.PinnedVM())
 	})
-	for _, step := range []string{"ib_umem", "pin_user_pages_fast"} {
+	for _, step := range []string{"ib_umem", "page_list", "pin_user_pages_fast", "sg_append_table", "dma_map"} {
 		t.Run("no memory for "+step, func(t *testing.T) {
 			p, at := pinner(t, page, false, 1)
 			_, err := GetUmem(p.NewTask(trace.NewTask(1, breaks(step))), new(Device), uint64(at), 1, 0)
 			require.Equal(t, error(rule.UmemNoMemory), err)
 			require.Zero(t, p.Mem.PinnedVM())
+			require.Zero(t, p.Mem.PinnedPages())
 		})
 	}
 }

@@ -1,10 +1,12 @@
 package core
 
 import (
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
 )
@@ -56,4 +58,34 @@ func TestCheckMRAccess(t *testing.T) {
 			require.Equal(t, error(tt.want), err)
 		})
 	}
+}
+
+// ofTask is a call of a thread, and nothing else.
+type ofTask struct {
+	Attrs
+	task *process.Task
+}
+
+func (a ofTask) Task() *process.Task { return a.task }
+
+// TestDeregMRUser: what a region is made of is in use until the driver has let the
+// region go.
+func TestDeregMRUser(t *testing.T) {
+	var answer error
+	dev := &Device{Ops: DeviceOps{DeregMR: func(*MR, *Udata) error { return answer }}}
+	mr := &MR{Device: dev, PD: new(PD), DM: new(DM)}
+	mr.PD.Usecnt.Store(2)
+	mr.DM.Usecnt.Store(2)
+	udata := &Udata{Attrs: ofTask{task: process.New(nil, process.Options{}).MainTask()}}
+	answer = syscall.EBUSY
+	require.Equal(t, answer, DeregMRUser(mr, udata))
+	require.Equal(t, int32(2), mr.PD.Usecnt.Load())
+	require.Equal(t, int32(2), mr.DM.Usecnt.Load())
+	answer = nil
+	require.NoError(t, DeregMRUser(mr, udata))
+	require.Equal(t, int32(1), mr.PD.Usecnt.Load())
+	require.Equal(t, int32(1), mr.DM.Usecnt.Load())
+	mr.DM = nil
+	require.NoError(t, DeregMRUser(mr, udata), "one of ordinary memory")
+	require.Zero(t, mr.PD.Usecnt.Load())
 }

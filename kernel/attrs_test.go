@@ -158,7 +158,7 @@ func TestAlloc(t *testing.T) {
 			return nil
 		}
 		require.NoError(t, p.ioctl())
-		b := p.p.MainTask().Spares[spareBundle].Load().Value.(*Bundle)
+		b := p.p.MainTask().Spares[spareBundle].Value.(*Bundle)
 		require.LessOrEqual(t, cap(b.priv.mem), maxSpareMem)
 	}
 }
@@ -174,7 +174,7 @@ func TestSpareBundlesKeepNothing(t *testing.T) {
 	require.NoError(t, p.ioctl())
 	p.put(t, p.mem, thing, methodDestroy, spec.IoctlAttr{AttrID: 0, Data: one})
 	require.NoError(t, p.ioctl())
-	b := p.p.MainTask().Spares[spareBundle].Load().Value.(*Bundle)
+	b := p.p.MainTask().Spares[spareBundle].Value.(*Bundle)
 	require.Nil(t, b.file)
 	require.Nil(t, b.task)
 	require.Nil(t, b.context)

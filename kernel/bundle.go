@@ -29,7 +29,7 @@ type Bundle struct {
 	file    *File
 	task    *process.Task
 	context *core.Ucontext // only valid once the call has an object
-	spare   process.Spare  // has the bundle, for a task to keep it
+	spare   *process.Spare // where the task keeps the bundle, nil for one of the file's
 
 	present uint64 // by bkey: the user sent the attribute, and it was processed
 	attrs   [spec.BkeyLen]attr
@@ -132,7 +132,6 @@ func (b *Bundle) forget() {
 func newBundle(priv *bundlePriv) *Bundle {
 	b := &Bundle{priv: priv}
 	b.DriverUdata.Attrs, b.UCore.Attrs = b, b
-	b.spare.Value = b
 	return b
 }
 

@@ -26,7 +26,7 @@ func (p *parser) cq(tb testing.TB, channel, async int, handle uint64) (*core.CQ,
 		newest = o
 		break
 	}
-	newest.UserHandle = handle
+	newest.UserHandle.Store(handle)
 	u := newest.Ext.(*UCQ)
 	c := &core.CQ{Object: newest}
 	if channel >= 0 {

@@ -148,15 +148,16 @@ const (
 	SpareDriver             // what the device's driver needs for a query
 )
 
-// getBundle lends a bundle for an ioctl, or for a destroy outside of any call. The
-// task's own is taken out by an exchange and put back only into an empty place, so a
-// call that comes while another one of the task is under way, in it or beside it,
-// never gets the same. What waits holds nothing of a file or a call (forget): it
+// getBundle lends a bundle for an ioctl, or for a destroy outside of any call. It is
+// the task's own, but for a call that comes while another one of the task is under
+// way, in it or beside it. What waits holds nothing of a file or a call (forget): it
 // serves the task's next call on any file, and keeps none of them alive.
 func (f *File) getBundle(task *process.Task) *Bundle {
 	var b *Bundle
-	if s := task.Spares[spareBundle].Swap(nil); s != nil {
-		b = s.Value.(*Bundle)
+	if s := &task.Spares[spareBundle]; s.Take() {
+		if b, _ = s.Value.(*Bundle); b == nil {
+			b = newSpare(s, new(bundlePriv))
+		}
 	} else {
 		b = f.anotherBundle()
 	}
@@ -164,8 +165,14 @@ func (f *File) getBundle(task *process.Task) *Bundle {
 	return b
 }
 
-// anotherBundle serves the first call of a task, and a call while another one
-// of the task is under way.
+// newSpare returns a new bundle that the task keeps.
+func newSpare(s *process.Spare, priv *bundlePriv) *Bundle {
+	b := newBundle(priv)
+	b.spare, s.Value = s, b
+	return b
+}
+
+// anotherBundle serves a call while another one of the task is under way.
 func (f *File) anotherBundle() *Bundle {
 	f.sparesMutex.Lock()
 	defer f.sparesMutex.Unlock()
@@ -184,9 +191,9 @@ const maxSpares = 64
 
 // putBundle takes the bundle back.
 func (f *File) putBundle(b *Bundle) {
-	task := b.task
 	b.forget()
-	if task.Spares[spareBundle].CompareAndSwap(nil, &b.spare) {
+	if b.spare != nil {
+		b.spare.GiveBack()
 		return
 	}
 	f.sparesMutex.Lock()
@@ -199,10 +206,10 @@ func (f *File) putBundle(b *Bundle) {
 // getWriteBundle lends a bundle for a write() command. It has no attributes.
 func (f *File) getWriteBundle(task *process.Task) *Bundle {
 	var b *Bundle
-	if s := task.Spares[spareWriteBundle].Swap(nil); s != nil {
-		b = s.Value.(*Bundle)
-	} else {
+	if s := &task.Spares[spareWriteBundle]; !s.Take() {
 		b = newBundle(nil)
+	} else if b, _ = s.Value.(*Bundle); b == nil {
+		b = newSpare(s, nil)
 	}
 	b.reset(f, task)
 	return b
@@ -210,9 +217,10 @@ func (f *File) getWriteBundle(task *process.Task) *Bundle {
 
 // putWriteBundle takes it back.
 func (f *File) putWriteBundle(b *Bundle) {
-	task := b.task
 	b.forget()
-	task.Spares[spareWriteBundle].Store(&b.spare)
+	if b.spare != nil {
+		b.spare.GiveBack()
+	}
 }
 
 // owner is a File as package uobject sees it.

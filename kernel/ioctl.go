@@ -16,7 +16,9 @@ import (
 // of the call.
 func ioctl(task *process.Task, filp *process.File, cmd uint32, arg copyuser.Addr) (int64, error) {
 	t := task.Trace
-	defer t.Enter(trace.Uverbs, "ib_uverbs_ioctl").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "ib_uverbs_ioctl").Leave()
+	}
 	f := filp.Private.(*File)
 	if cmd != spec.RDMA_VERBS_IOCTL {
 		if cmd == BatchIoctl && f.Device.machine.batch {
@@ -76,7 +78,9 @@ func (f *File) ioctl(b *Bundle, arg copyuser.Addr) error {
 // Errors: header/driver-id, method/unknown, bundle/no-memory.
 func (f *File) cmdVerbs(b *Bundle, hdr *spec.IoctlHdr, userAttrs copyuser.Addr) error {
 	t := b.Trace()
-	defer t.Enter(trace.Uverbs, "ib_uverbs_cmd_verbs").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "ib_uverbs_cmd_verbs").Leave()
+	}
 	api := f.Device.API
 	if hdr.DriverID != api.DriverID {
 		return rule.HeaderDriverID
@@ -97,7 +101,9 @@ func (f *File) cmdVerbs(b *Bundle, hdr *spec.IoctlHdr, userAttrs copyuser.Addr) 
 	p.userAttrs, p.numAttrs = userAttrs, hdr.NumAttrs
 
 	err := b.runMethod()
-	b.finish(err == nil)
+	if p.uobjFinalize|p.specFinalize != 0 { // it touched some object
+		b.finish(err == nil)
+	}
 	return err
 }
 
@@ -115,10 +121,14 @@ func (api *API) traceWalk(t *trace.Task, what string, key uint32) {
 // and those of the attributes and of the handler.
 func (b *Bundle) runMethod() error {
 	t := b.Trace()
-	defer t.EnterInlined(trace.Uverbs, "ib_uverbs_run_method").Leave()
+	if t != nil {
+		defer t.EnterInlined(trace.Uverbs, "ib_uverbs_run_method").Leave()
+	}
 	p := b.priv
 	m := p.method
-	t.Point(trace.Word, "load", "handler", trace.Reads, &m.handler)
+	if t != nil {
+		t.Point(trace.Word, "load", "handler", trace.Reads, &m.handler)
+	}
 	handler := m.handler.Load()
 	if handler == nil {
 		return rule.MethodDisassociated
@@ -195,7 +205,9 @@ func (b *Bundle) setAttrs(t *trace.Task) error {
 }
 
 func (b *Bundle) runHandler(handler Handler) error {
-	defer b.Trace().Enter(b.priv.method.module, b.priv.method.symbol).Leave()
+	if t := b.Trace(); t != nil {
+		defer t.Enter(b.priv.method.module, b.priv.method.symbol).Leave()
+	}
 	return handler(b)
 }
 

@@ -45,11 +45,19 @@ func (s *srcu) init(name string) {
 
 // ReadLock enters and returns the key to leave with (srcu_read_lock).
 func (s *srcu) ReadLock(task *process.Task) uint32 {
-	t := task.Trace
+	if t := task.Trace; t != nil {
+		return s.tracedReadLock(t, task.CPU)
+	}
+	key := s.index.Load() & 1
+	s.readers[task.CPU].n[key].Add(1)
+	return key
+}
+
+func (s *srcu) tracedReadLock(t *trace.Task, cpu int) uint32 {
 	t.Before(trace.Lock, "srcu_read_lock", s.name, trace.Reads, &s.index)
 	key := s.index.Load() & 1
 	t.Point(trace.Lock, "srcu_read_lock, counted", s.name, trace.Counts, &s.readers)
-	s.readers[task.CPU].n[key].Add(1)
+	s.readers[cpu].n[key].Add(1)
 	t.Note(trace.Lock, s.name, 0, 0, 0)
 	return key
 }

@@ -34,7 +34,7 @@ func (u *UEvent) SetEventFile(t *trace.Task, a *AsyncEventFile) {
 
 // Handle queues an event of the object. It models uverbs_uobj_event.
 func (u *UEvent) Handle(t *trace.Task, o *uobject.Object, e *core.Event) {
-	u.EventFile(t).AsyncHandler(t, o.UserHandle, e.Type, &u.events, &u.EventsReported)
+	u.EventFile(t).AsyncHandler(t, o.UserHandle.Load(), e.Type, &u.events, &u.EventsReported)
 }
 
 // Release drops the object's unread events and its hold on the event file. It
@@ -70,7 +70,7 @@ func CompHandler(t *trace.Task, cq *core.CQ) {
 	}
 	u := cq.Object.Ext.(*UCQ)
 	e := &event{size: compEventSize, counter: &u.CompEventsReported, obj: &u.compEvents}
-	binary.LittleEndian.PutUint64(e.desc[:], cq.Object.UserHandle)
+	binary.LittleEndian.PutUint64(e.desc[:], cq.Object.UserHandle.Load())
 	channel.Queue.push(t, e)
 }
 

@@ -28,7 +28,7 @@ func uverbsCreateAH(b *kernel.Bundle) error {
 		uobjAllocAbort(o, b)
 		return err
 	}
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	o.HW = ah
 	uobjFinalizeUobjCreate(o, b)
 	resp := spec.CreateAHResp{AHHandle: uint32(o.ID())}

@@ -35,7 +35,7 @@ func createCQ(b *kernel.Bundle, cmd *spec.ExCreateCQ) error {
 			return err
 		}
 	}
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	u := o.Ext.(*kernel.UCQ)
 	cq, err := newCQ(b, dev, o, cmd, channel)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestCreateCQByWrite(t *testing.T) {
 		change(&cmd)
 		answer := r.commanded(spec.IB_USER_VERBS_CMD_CREATE_CQ, bytesOf(cmd), spec.CreateCQRespSize)
 		require.Equal(t, spec.CreateCQResp{CQHandle: uint32(i), CQE: 7}, decode[spec.CreateCQResp](t, answer))
-		require.EqualValues(t, 0x1122, r.cq.Object.UserHandle)
+		require.EqualValues(t, 0x1122, r.cq.Object.UserHandle.Load())
 	}
 	ex := spec.ExCreateCQ{CQE: 9, CompChannel: -1}
 	answer := r.commandedEx(spec.IB_USER_VERBS_EX_CMD_CREATE_CQ, bytesOf(ex), spec.ExCreateCQRespSize)

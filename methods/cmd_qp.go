@@ -61,7 +61,7 @@ func createQP(b *kernel.Bundle, cmd *spec.ExCreateQP) error {
 	if err != nil {
 		return err
 	}
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	var uses qpUses
 	var attr core.QPInitAttr
 	qp, err := newQP(b, o, cmd, &attr, &uses)
@@ -270,7 +270,7 @@ func openQP(b *kernel.Bundle, o *uobject.Object, cmd *spec.OpenQP) (*core.QP, er
 		return nil, err
 	}
 	o.HW = qp
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	u := o.Ext.(*uqp)
 	u.uxrcd = xrcdObject.Ext.(*uxrcd)
 	u.uxrcd.refcnt.Add(1)

@@ -93,7 +93,7 @@ func newSRQ(b *kernel.Bundle, o *uobject.Object, cmd *spec.CreateXSRQ, attr *cor
 		return nil, err
 	}
 	uses.pd = pdObject
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	return core.CreateSRQUser(pd, attr, o, &b.DriverUdata)
 }
 

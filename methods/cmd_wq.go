@@ -64,7 +64,7 @@ func newWQ(b *kernel.Bundle, o *uobject.Object, cmd *spec.ExCreateWQ, attr *core
 		return nil, err
 	}
 	attr.CQ = cq
-	o.UserHandle = cmd.UserHandle
+	o.UserHandle.Store(cmd.UserHandle)
 	wq, err := pd.Device.Ops.CreateWQ(pd, attr, &b.DriverUdata)
 	if err != nil {
 		uobjPutRead(cqObject, b)

@@ -36,7 +36,7 @@ func TestSRQByWrite(t *testing.T) {
 	require.Equal(t, error(rule.ObjectNotFound), err)
 	answer := r.commanded(spec.IB_USER_VERBS_CMD_CREATE_SRQ, bytesOf(spec.CreateSRQ{UserHandle: 9, PDHandle: pd, MaxWR: 4, MaxSGE: 1}), spec.CreateSRQRespSize)
 	require.Equal(t, spec.CreateSRQResp{SRQHandle: 1, MaxWR: 8, MaxSGE: 1}, decode[spec.CreateSRQResp](t, answer))
-	require.EqualValues(t, 9, r.srq.Object.UserHandle)
+	require.EqualValues(t, 9, r.srq.Object.UserHandle.Load())
 	answer = r.commanded(spec.IB_USER_VERBS_CMD_CREATE_XSRQ, bytesOf(spec.CreateXSRQ{PDHandle: pd, MaxWR: 4, MaxSGE: 1}), spec.CreateSRQRespSize)
 	require.EqualValues(t, 2, decode[spec.CreateSRQResp](t, answer).SRQHandle)
 
@@ -175,7 +175,7 @@ func TestWQByWrite(t *testing.T) {
 	answer := r.commandedEx(spec.IB_USER_VERBS_EX_CMD_CREATE_WQ, bytesOf(cmd), spec.ExCreateWQRespSize)
 	require.Equal(t, spec.ExCreateWQResp{ResponseLength: spec.ExCreateWQRespSize, WQHandle: 2, MaxWR: 4, MaxSGE: 1, WQN: 1},
 		decode[spec.ExCreateWQResp](t, answer))
-	require.EqualValues(t, 0x33, r.wq.Object.UserHandle)
+	require.EqualValues(t, 0x33, r.wq.Object.UserHandle.Load())
 	for _, o := range []struct {
 		d      destroyer
 		handle uint32

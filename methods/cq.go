@@ -86,7 +86,7 @@ func cqCreate(b *kernel.Bundle) error {
 		return err
 	}
 	o.HW = cq
-	o.UserHandle = userHandle
+	o.UserHandle.Store(userHandle)
 	b.FinalizeCreate(spec.UVERBS_ATTR_CREATE_CQ_HANDLE)
 	return b.CopyToUint32(spec.UVERBS_ATTR_CREATE_CQ_RESP_CQE, cq.CQE.Load())
 }

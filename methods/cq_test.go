@@ -49,7 +49,7 @@ func TestCQCreateDestroy(t *testing.T) {
 	require.Equal(t, "....!", r.written())
 	require.Zero(t, r.attr(0).Data)
 	require.Equal(t, "10000000", r.hex(addrOf(attrs[4]), 4))
-	require.EqualValues(t, 0x1122, r.cq.Object.UserHandle)
+	require.EqualValues(t, 0x1122, r.cq.Object.UserHandle.Load())
 
 	resp, err := r.destroy(destroyCQ, 0)
 	require.NoError(t, err)

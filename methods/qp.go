@@ -129,7 +129,7 @@ func qpCreate(b *kernel.Bundle) error {
 
 	u := o.Ext.(*uqp)
 	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_QP_EVENT_FD))
-	o.UserHandle = userHandle
+	o.UserHandle.Store(userHandle)
 	attr.SqSigType = signalReqWR
 	if attr.CreateFlags&spec.IB_UVERBS_QP_CREATE_SQ_SIG_ALL != 0 {
 		attr.CreateFlags &^= spec.IB_UVERBS_QP_CREATE_SQ_SIG_ALL // it is unknown to drivers

@@ -29,7 +29,7 @@ func TestQPKeepsPartsBusy(t *testing.T) {
 	require.Equal(t, "08000000"+"04000000"+"01000000"+"01000000"+"00000000", r.hex(addrOf(attrs[4]), 20),
 		"the driver doubled max_send_wr")
 	require.Equal(t, "01000000", r.hex(addrOf(attrs[5]), 4))
-	require.EqualValues(t, 119, r.qp.Object.UserHandle)
+	require.EqualValues(t, 119, r.qp.Object.UserHandle.Load())
 
 	_, err := r.destroy(destroyPD, pd)
 	require.Equal(t, error(rule.PDBusy), err)

@@ -105,7 +105,7 @@ func srqCreate(b *kernel.Bundle) error {
 func makeSRQ(b *kernel.Bundle, o *uobject.Object, pd *core.PD, attr *core.SRQInitAttr, userHandle uint64) error {
 	u := o.Ext.(*usrq)
 	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_SRQ_EVENT_FD))
-	o.UserHandle = userHandle
+	o.UserHandle.Store(userHandle)
 	srq, err := core.CreateSRQUser(pd, attr, o, &b.DriverUdata)
 	if err != nil {
 		putEventFile(b.Trace(), &u.UEvent)

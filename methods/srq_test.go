@@ -38,7 +38,7 @@ func TestSRQ(t *testing.T) {
 	srq := r.attr(0).Data
 	require.Equal(t, "10000000", r.hex(addrOf(attrs[7]), 4), "the driver doubled max_wr")
 	require.Equal(t, "01000000", r.hex(addrOf(attrs[8]), 4))
-	require.EqualValues(t, 0x33, r.srq.Object.UserHandle)
+	require.EqualValues(t, 0x33, r.srq.Object.UserHandle.Load())
 
 	_, err := r.destroy(destroyPD, pd)
 	require.Equal(t, error(rule.PDBusy), err)

@@ -82,7 +82,7 @@ func wqCreate(b *kernel.Bundle) error {
 
 	u := o.Ext.(*uwq)
 	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_WQ_EVENT_FD))
-	o.UserHandle = userHandle
+	o.UserHandle.Store(userHandle)
 	wq, err := pd.Device.Ops.CreateWQ(pd, &attr, &b.DriverUdata)
 	if err != nil {
 		putEventFile(t, &u.UEvent)

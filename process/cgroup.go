@@ -3,7 +3,6 @@ package process
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"uverbsim/rule"
@@ -167,17 +166,13 @@ func (g *Cgroup) UnregisterDevice(dev string) {
 
 // SetMax models a write to rdma.max (rdmacg_resource_set_max in
 // kernel/cgroup/rdma.c) of what follows the device's name: words like
-// hca_handle=2 and hca_object=max. What is not named keeps its limit. Its error
-// is the rule cgroup/syntax.
+// hca_handle=2 and hca_object=max, with one space between them. What is not named
+// keeps its limit; no word at all names nothing. Its error is the rule
+// cgroup/syntax.
 func (g *Cgroup) SetMax(dev, limits string) error {
-	var max [rdmacgResourceMax]int
-	var named [rdmacgResourceMax]bool
-	for word := range strings.SplitSeq(limits, " ") {
-		r, n, ok := parseResource(word)
-		if !ok {
-			return rule.CgroupSyntax
-		}
-		max[r], named[r] = n, true
+	max, named, ok := parseLimits(strings.TrimRight(limits, " \t\n\v\f\r"))
+	if !ok {
+		return rule.CgroupSyntax
 	}
 	g.tree.mu.Lock(nil)
 	defer g.tree.mu.Unlock(nil)
@@ -188,25 +183,6 @@ func (g *Cgroup) SetMax(dev, limits string) error {
 		}
 	}
 	return nil
-}
-
-// parseResource models parse_resource in kernel/cgroup/rdma.c. Any beginning of
-// "max", even an empty one, is no limit.
-func parseResource(word string) (r, n int, ok bool) {
-	name, value, ok := strings.Cut(word, "=")
-	if !ok {
-		return 0, 0, false
-	}
-	for r, known := range rdmacgResourceNames {
-		if name != known {
-			continue
-		}
-		if n, err := strconv.ParseInt(value, 10, 32); err == nil {
-			return r, int(n), n >= 0
-		}
-		return r, noLimit, strings.HasPrefix("max", value)
-	}
-	return 0, 0, false
 }
 
 // Max returns the device's part of rdma.max, as the file has it behind the

@@ -179,7 +179,7 @@ func (t *Task) fdget(fd int) *File {
 			return nil
 		}
 		t.Trace.Point(trace.Ref, "fdget", "file", trace.Writes, &t.borrowed)
-		if t.borrowed.CompareAndSwap(nil, f) {
+		if t.borrowed.CompareAndSwap(0, f.id) {
 			// Whoever takes the file out of the table looks for borrowers after
 			// that: it sees this one, or this one sees that it came too late.
 			t.atSlot("look again", trace.Reads, fd)
@@ -196,7 +196,7 @@ func (t *Task) fdget(fd int) *File {
 // file it does not matter which has borrowed it and which has a reference.
 func (t *Task) fdput(f *File) {
 	t.Trace.Point(trace.Ref, "fdput", "file", trace.Writes, &t.borrowed)
-	if !t.borrowed.CompareAndSwap(f, nil) {
+	if !t.borrowed.CompareAndSwap(f.id, 0) {
 		f.Put(t)
 	}
 }
@@ -210,12 +210,12 @@ func (t *Task) lend(f *File) {
 	defer t.unlockTasks()
 	for _, other := range t.tasks {
 		t.Trace.Point(trace.Ref, "lend, look", "file", trace.Reads, &other.borrowed)
-		if other.borrowed.Load() != f {
+		if other.borrowed.Load() != f.id {
 			continue
 		}
 		f.Get()
 		t.Trace.Point(trace.Ref, "lend", "file", trace.Writes, &other.borrowed)
-		if !other.borrowed.CompareAndSwap(f, nil) {
+		if !other.borrowed.CompareAndSwap(f.id, 0) {
 			f.refs.Add(-1) // the call was over; the caller's is not the last one
 		}
 	}

@@ -39,9 +39,12 @@ type File struct {
 	Private any   // private_data
 	Cred    *Cred // f_cred: of whoever opened it
 
+	id    uint64 // that no other file has; not 0
 	flags atomic.Int32
 	refs  atomic.Int64
 }
+
+var lastFile atomic.Uint64
 
 // accessMode models OPEN_FMODE in include/linux/fs.h.
 func accessMode(flags int) (read, write bool) {
@@ -77,7 +80,7 @@ func NewAnonFile(t *Task, ops *FileOps, private any, flags int) (*File, error) {
 }
 
 func newFile(t *Task, ops *FileOps, private any, flags int) *File {
-	f := &File{Ops: ops, Private: private, Cred: t.Cred()}
+	f := &File{Ops: ops, Private: private, Cred: t.Cred(), id: lastFile.Add(1)}
 	const opening = syscall.O_CREAT | syscall.O_EXCL | syscall.O_NOCTTY | syscall.O_TRUNC | syscall.O_CLOEXEC
 	f.flags.Store(int32(flags &^ opening))
 	f.refs.Store(1)

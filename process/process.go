@@ -116,22 +116,33 @@ type Task struct {
 	_ cacheLine
 
 	// Spares are what a call has used and the next one may use again, where the
-	// kernel has it on the stack of the thread. Whoever takes one out has it for
-	// itself; what each is for, package kernel says.
-	Spares [3]atomic.Pointer[Spare]
+	// kernel has it on the stack of the thread. What each is for, package kernel
+	// says.
+	Spares [3]Spare
 
-	borrowed atomic.Pointer[File] // see fdget
-	depth    atomic.Int32         // system calls that it is in
-	works    atomic.Bool          // work is not empty
-	signal   chan struct{}        // a signal waits for the system call that it is in
-	wmu      sync.Mutex
-	work     []*File // to be released when the system call returns: task_works
+	borrowed  atomic.Uint64 // the id of a file; see fdget
+	depth     atomic.Int32  // system calls that it is in
+	works     atomic.Bool   // work is not empty
+	signalled atomic.Bool   // signal may not be empty
+	signal    chan struct{} // a signal waits for the system call that it is in
+	wmu       sync.Mutex
+	work      []*File // to be released when the system call returns: task_works
 
 	_ cacheLine
 }
 
-// Spare is something that a task keeps for its next call.
-type Spare struct{ Value any }
+// Spare is something that a task keeps for its next call. Who has taken it has it
+// for itself until it is given back.
+type Spare struct {
+	Value any // nil as long as nobody has put anything there
+	taken atomic.Bool
+}
+
+// Take says whether the spare was free, and takes it if so.
+func (s *Spare) Take() bool { return s.taken.CompareAndSwap(false, true) }
+
+// GiveBack ends what Take began.
+func (s *Spare) GiveBack() { s.taken.Store(false) }
 
 // NrCPUs is how many processors there are for what the kernel keeps for each of
 // them: nr_cpu_ids, include/linux/cpumask.h. Tasks are dealt out to them in turn
@@ -170,17 +181,39 @@ func (t *Task) InCall(f func()) {
 func (t *Task) enter() { t.depth.Add(1) }
 
 func (t *Task) leave() {
-	t.taskWorkRun()
-	if t.depth.Add(-1) == 0 && len(t.signal) > 0 {
-		select {
-		case <-t.signal: // its handler runs now
-		default:
-		}
+	if t.works.Load() {
+		t.taskWorkRun()
+	}
+	if t.depth.Add(-1) == 0 && t.signalled.Load() {
+		t.handleSignal()
 	}
 	if t.exiting.Load() {
 		t.mu.Lock()
 		t.left.Broadcast()
 		t.mu.Unlock()
+	}
+}
+
+// enterFile and leaveFile stand around a system call that has a descriptor. The file
+// is nil if there is none.
+func (t *Task) enterFile(fd int) *File {
+	t.enter()
+	return t.fdget(fd)
+}
+
+func (t *Task) leaveFile(f *File) {
+	if f != nil {
+		t.fdput(f)
+	}
+	t.leave()
+}
+
+// handleSignal lets the handler of a signal run that no wait has seen.
+func (t *Task) handleSignal() {
+	t.signalled.Store(false)
+	select {
+	case <-t.signal:
+	default:
 	}
 }
 

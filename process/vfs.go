@@ -44,13 +44,11 @@ const maxRWCount = math.MaxInt32 &^ (copyuser.PageSize - 1)
 // Read models read(2): vfs_read in fs/read_write.c. Its errors are the rules
 // fd/bad, read/mode, read/no-operation and read/buffer, and those of the file.
 func (t *Task) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
-	t.enter()
-	defer t.leave()
-	f := t.fdget(fd)
+	f := t.enterFile(fd)
+	defer t.leaveFile(f)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer t.fdput(f)
 	switch {
 	case !f.Readable():
 		return -1, rule.ReadMode
@@ -66,13 +64,11 @@ func (t *Task) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
 // fd/bad, write/mode, write/no-operation and write/buffer, and those of the
 // file.
 func (t *Task) Write(fd int, buf copyuser.Addr, n uint64) (int64, error) {
-	t.enter()
-	defer t.leave()
-	f := t.fdget(fd)
+	f := t.enterFile(fd)
+	defer t.leaveFile(f)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer t.fdput(f)
 	switch {
 	case !f.Writable():
 		return -1, rule.WriteMode
@@ -113,13 +109,11 @@ const (
 // Ioctl models ioctl(2) in fs/ioctl.c. Its errors are the rules fd/bad and
 // ioctl/…, and those of the file.
 func (t *Task) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
-	t.enter()
-	defer t.leave()
-	f := t.fdget(fd)
+	f := t.enterFile(fd)
+	defer t.leaveFile(f)
 	if f == nil {
 		return -1, rule.FDBad
 	}
-	defer t.fdput(f)
 	switch cmd {
 	case FIOCLEX, FIONCLEX:
 		t.setCloexec(fd, cmd == FIOCLEX)
@@ -186,13 +180,11 @@ func (t *Task) ioctlFioasync(f *File, arg copyuser.Addr) (int64, error) {
 // SetNonblock models fcntl(2) with F_SETFL as far as O_NONBLOCK goes: setfl in
 // fs/fcntl.c. Its error is the rule fd/bad.
 func (t *Task) SetNonblock(fd int, on bool) error {
-	t.enter()
-	defer t.leave()
-	f := t.fdget(fd)
+	f := t.enterFile(fd)
+	defer t.leaveFile(f)
 	if f == nil {
 		return rule.FDBad
 	}
-	defer t.fdput(f)
 	f.setFlag(syscall.O_NONBLOCK, on)
 	return nil
 }

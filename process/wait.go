@@ -127,4 +127,5 @@ func (t *Task) Interrupt() {
 	case t.signal <- struct{}{}:
 	default:
 	}
+	t.signalled.Store(true)
 }

@@ -104,6 +104,13 @@ type Span struct{ t *Task }
 // Enter reports that the kernel function name of module is entered. Use it as
 //
 //	defer t.Enter(trace.Uverbs, "alloc_uobj").Leave()
+//
+// A function that every refused call goes through asks for a task first, which
+// spares it the deferred call where there is none:
+//
+//	if t != nil {
+//		defer t.Enter(trace.Uverbs, "ib_uverbs_ioctl").Leave()
+//	}
 func (t *Task) Enter(module, name string) Span {
 	if t != nil {
 		t.enter(module, name, false)

@@ -153,7 +153,8 @@ func TestAbortThatCannotDestroy(t *testing.T) {
 func TestReuse(t *testing.T) {
 	r := newRig(t)
 	aborted := r.begin(idA)
-	aborted.UserHandle, aborted.HW = 7, "hw"
+	aborted.UserHandle.Store(7)
+	aborted.HW = "hw"
 	aborted.Ext.(*ext).mark = "old"
 	AllocAbort(aborted, false, r.attrs)
 
@@ -163,7 +164,7 @@ func TestReuse(t *testing.T) {
 
 	o := r.begin(idA)
 	require.Same(t, aborted, o)
-	require.Zero(t, o.UserHandle)
+	require.Zero(t, o.UserHandle.Load())
 	require.Nil(t, o.HW)
 	require.Equal(t, &ext{}, o.Ext)
 	require.Equal(t, int32(-1), o.Usecnt())

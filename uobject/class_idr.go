@@ -13,11 +13,15 @@ type idrClass struct{}
 // what it gets.
 func lookupIDR(f *File, attrs Attrs, id int64) (*Object, error) {
 	t := attrs.Task().Trace
-	defer t.Enter(trace.Uverbs, "lookup_get_idr_uobject").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "lookup_get_idr_uobject").Leave()
+	}
 	if id < 0 {
 		return nil, rule.ObjectNegativeHandle
 	}
-	defer t.Enter(trace.Uverbs, "lookup_get_idr_uobject.part.0").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "lookup_get_idr_uobject.part.0").Leave()
+	}
 	o := f.handles.load(t, uint64(id))
 	if o == nil || !o.getUnlessZero(t) {
 		return nil, rule.ObjectNotFound

@@ -1,6 +1,7 @@
 package uobject
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 // TestDestroy: the object's number is free at once, the object stays locked for
@@ -118,4 +120,34 @@ func TestFinalizeUnlocks(t *testing.T) {
 func TestReasonNames(t *testing.T) {
 	require.Equal(t, "destroy", RemoveDestroy.String())
 	require.Equal(t, "driver_failure", RemoveDriverFailure.String())
+}
+
+// lockNotes is a sink that keeps what is locked and released, and use counts.
+type lockNotes []string
+
+func (l *lockNotes) Event(_ *trace.Task, e *trace.Event) {
+	switch e.Kind {
+	case trace.Lock, trace.Unlock, trace.Usecnt:
+		*l = append(*l, fmt.Sprint(map[trace.Kind]string{trace.Lock: "lock ", trace.Unlock: "unlock ", trace.Usecnt: "use "}[e.Kind], e.Name))
+	}
+}
+
+// TestDestroyKeepsOthersOut: from before the object is locked until it is gone, or
+// refused, nobody can destroy all that the file has.
+func TestDestroyKeepsOthersOut(t *testing.T) {
+	for _, refused := range []bool{false, true} {
+		r := newRig(t)
+		o := r.make(idA, "a")
+		if refused {
+			r.refuse[o] = syscall.EBUSY
+		}
+		got, err := LookupGet(r.types[idA], o.ID(), LookupDestroy, r.attrs)
+		require.NoError(t, err)
+		var notes lockNotes
+		r.attrs.task = r.p.NewTask(trace.NewTask(1, &notes))
+		require.Equal(t, refused, Destroy(got, r.attrs) != nil)
+		require.Equal(t, []string{"lock hw_destroy_rwsem", "use A"}, []string(notes[:2]))
+		require.Equal(t, "unlock hw_destroy_rwsem", notes[len(notes)-1])
+		r.free()
+	}
 }

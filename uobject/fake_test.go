@@ -176,6 +176,7 @@ func (r *rig) books() books {
 // free asserts that nobody holds hw_destroy_rwsem.
 func (r *rig) free() {
 	r.tb.Helper()
+	require.Empty(r.tb, r.file.Held())
 	require.True(r.tb, r.file.HWDestroyRwsem.TryDownRead(nil))
 	r.file.HWDestroyRwsem.UpRead(nil)
 	done := make(chan struct{})

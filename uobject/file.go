@@ -148,7 +148,8 @@ func (f *File) free(o *Object) {
 		}
 		ext.Reset()
 	}
-	o.UserHandle, o.HW, o.filp, o.context, o.charge = 0, nil, nil, nil, process.Charge{}
+	o.UserHandle.Store(0)
+	o.HW, o.filp, o.context, o.charge = nil, nil, nil, process.Charge{}
 	o.id.Store(0)
 	f.spares[o.typ.Slot].Store(o)
 }

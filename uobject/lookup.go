@@ -15,7 +15,9 @@ import (
 // and object/fd-….
 func LookupGet(typ *Type, id int64, mode LookupMode, attrs Attrs) (*Object, error) {
 	t := attrs.Task().Trace
-	defer t.Enter(trace.Uverbs, "rdma_lookup_get_uobject").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "rdma_lookup_get_uobject").Leave()
+	}
 	if typ == nil {
 		return nil, rule.ObjectUnknownType
 	}
@@ -69,7 +71,9 @@ func (o *Object) putUnlocked(mode LookupMode, attrs Attrs) {
 // rdma_lookup_put_uobject.
 func LookupPut(o *Object, mode LookupMode, attrs Attrs) {
 	t := attrs.Task().Trace
-	defer t.Enter(trace.Uverbs, "rdma_lookup_put_uobject").Leave()
+	if t != nil {
+		defer t.Enter(trace.Uverbs, "rdma_lookup_put_uobject").Leave()
+	}
 	o.unlock(t, mode)
 	o.putUnlocked(mode, attrs)
 }
@@ -77,7 +81,9 @@ func LookupPut(o *Object, mode LookupMode, attrs Attrs) {
 // FromFile gets the object that an attribute names, or begins a new one. It
 // models uverbs_get_uobject_from_file.
 func FromFile(object uint16, access spec.Access, id int64, attrs Attrs) (*Object, error) {
-	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_get_uobject_from_file").Leave()
+	if t := attrs.Task().Trace; t != nil {
+		defer t.Enter(trace.Uverbs, "uverbs_get_uobject_from_file").Leave()
+	}
 	if access == spec.AccessNew {
 		return AllocBegin(attrs.APIObject(object), attrs)
 	}
@@ -101,7 +107,9 @@ var accessModes = [...]LookupMode{
 // one's hardware object exists and must be destroyed on abort. It models
 // uverbs_finalize_object.
 func Finalize(o *Object, access spec.Access, hwValid, commit bool, attrs Attrs) {
-	defer attrs.Task().Trace.Enter(trace.Uverbs, "uverbs_finalize_object").Leave()
+	if t := attrs.Task().Trace; t != nil {
+		defer t.Enter(trace.Uverbs, "uverbs_finalize_object").Leave()
+	}
 	if access != spec.AccessNew {
 		LookupPut(o, accessModes[access], attrs)
 		return

@@ -108,7 +108,7 @@ func (t *Type) declaration(task *trace.Task) *TypeAttrs {
 type Object struct {
 	// UserHandle is the number by which the user knows the object; events
 	// carry it.
-	UserHandle uint64
+	UserHandle atomic.Uint64
 
 	// HW is the object behind the handle: a *core.PD, *core.CQ, …; for a
 	// descriptor object its *process.File. nil once it is destroyed. Whoever

@@ -24,8 +24,6 @@ var spokenOtherwise = map[string]string{
 	"mlx5-devx/event-read":       "a read has a descriptor and a count, and the rule speaks of the queue",
 	"read/":                      "a read has a descriptor and a count, and the rule speaks of the file",
 	"fd/":                        "the value is the descriptor, fd, and the rule speaks of a file",
-	"cmd-xrcd/bad-fd":            "the value is the descriptor, fd, and the rule speaks of a file",
-	"dmabuf/bad":                 "the value is the descriptor, fd, and the rule speaks of a file",
 	"mmap/":                      "an mmap has its arguments, and the rule speaks of the file",
 	"mlx5-mmap/":                 "an mmap has its arguments, and the rule speaks of the command in the offset",
 	"mprotect/":                  "an mprotect has its arguments, and the rule speaks of what is mapped",

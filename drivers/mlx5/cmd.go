@@ -151,8 +151,8 @@ func statusRule(out []byte) error {
 // goes back there.
 type mailbox struct {
 	in, out []byte
-	spare   process.Spare // has the mailbox, for a task to keep it
-	_       [128]byte     // two tasks' mailboxes share no line of the cache
+	spare   *process.Spare // where the task keeps the mailbox, if it does
+	_       [128]byte      // two tasks' mailboxes share no line of the cache
 }
 
 // mailboxes are those that no command uses at the moment.
@@ -173,15 +173,9 @@ func (d *Device) mailbox(opcode, uid uint16, extra int) *mailbox {
 	}
 	b.mu.Unlock()
 	if m == nil {
-		m = newMailbox()
+		m = new(mailbox)
 	}
 	m.address(opcode, uid, extra)
-	return m
-}
-
-func newMailbox() *mailbox {
-	m := new(mailbox)
-	m.spare.Value = m
 	return m
 }
 
@@ -202,18 +196,26 @@ const queryRoom = 512
 // own, so that those of several tasks have nothing in common.
 func queryMailbox(task *process.Task, opcode uint16, extra int) *mailbox {
 	var m *mailbox
-	if s := task.Spares[kernel.SpareDriver].Swap(nil); s != nil {
-		m = s.Value.(*mailbox)
-	} else {
-		m = newMailbox()
-		m.in, m.out = make([]byte, 0, queryRoom), make([]byte, 0, queryRoom)
+	if s := &task.Spares[kernel.SpareDriver]; !s.Take() {
+		m = newQueryMailbox()
+	} else if m, _ = s.Value.(*mailbox); m == nil {
+		m = newQueryMailbox()
+		m.spare, s.Value = s, m
 	}
 	m.address(opcode, 0, extra)
 	return m
 }
 
+func newQueryMailbox() *mailbox {
+	return &mailbox{in: make([]byte, 0, queryRoom), out: make([]byte, 0, queryRoom)}
+}
+
 // keep gives a mailbox of queryMailbox back to the task.
-func (m *mailbox) keep(task *process.Task) { task.Spares[kernel.SpareDriver].Store(&m.spare) }
+func (m *mailbox) keep() {
+	if m.spare != nil {
+		m.spare.GiveBack()
+	}
+}
 
 // querySlot is where in the command queue the task's queries are.
 func querySlot(task *process.Task) int { return task.CPU % hw.QuerySlots }

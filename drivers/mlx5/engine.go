@@ -22,5 +22,5 @@ func (d *Device) Turn(t *trace.Task) (busy bool) {
 // Due returns after what time the next Turn has something to do that only time
 // brings about, as a packet that is sent again; ok is false if nothing is waited
 // for. What the users' doorbells, a command or another adapter bring about it
-// does not know: HW.Wake tells of those.
+// does not know.
 func (d *Device) Due() (in time.Duration, ok bool) { return d.HW.Due() }

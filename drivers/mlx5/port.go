@@ -114,7 +114,7 @@ func (d *Device) queryPort(task *process.Task, _ *core.Device, port uint32, prop
 		if err := d.execIn(t, querySlot(task), m.in, m.out); err == nil {
 			props.QkeyViolCntr = uint32(qkeyViolations.Get(m.out))
 		}
-		m.keep(task)
+		m.keep()
 	}
 	if !d.hasNetdev() {
 		return nil
@@ -133,7 +133,7 @@ var ptysSize = ifc.Must("ptys_reg").Size()
 // Errors: mlx5-cmd/….
 func (d *Device) operLink(task *process.Task, port uint32) (link, error) {
 	m := queryMailbox(task, ifc.MLX5_CMD_OP_ACCESS_REG, ptysSize)
-	defer m.keep(task)
+	defer m.keep()
 	ptys, err := d.accessReg(task.Trace, querySlot(task), m, ptysSize, hw.MLX5_REG_PTYS, func(data []byte) {
 		ptysLocalPort.Set(data, uint64(port))
 		ptysProtoMask.Set(data, ptysEthernet)

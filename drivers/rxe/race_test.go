@@ -42,8 +42,10 @@ func TestResizedAtOnce(t *testing.T) {
 	cmd := spec.RxeModifySRQCmd{MmapInfoAddr: uint64(r.take(16))}
 	m := meeting{t, make(chan struct{})}
 	for name, resize := range map[string]func(u *core.Udata, n uint32) error{
-		"a CQ":   func(u *core.Udata, n uint32) error { return r.dev.Ops.ResizeCQ(cq, int32(n), u) },
-		"an SRQ": func(u *core.Udata, n uint32) error { return r.dev.Ops.ModifySRQ(srq, &core.SRQAttr{MaxWR: n}, spec.IB_SRQ_MAX_WR, u) },
+		"a CQ": func(u *core.Udata, n uint32) error { return r.dev.Ops.ResizeCQ(cq, int32(n), u) },
+		"an SRQ": func(u *core.Udata, n uint32) error {
+			return r.dev.Ops.ModifySRQ(srq, &core.SRQAttr{MaxWR: n}, spec.IB_SRQ_MAX_WR, u)
+		},
 	} {
 		for range 20 {
 			var both sync.WaitGroup

@@ -518,7 +518,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-pd/response-fault"}, cond: "!udata.copy_to(bytes(p.resp))", defs: []string{"p", "new(pd)"}},
 	}},
 	"(*drivers/mlx5.Device).allocUcontext": {enter: "mlx5_ib_alloc_ucontext", body: []node{
-		{rules: []string{"mlx5-ucontext/inactive"}, cond: "!active.load()"},
+		{rules: []string{"mlx5-ucontext/inactive"}, cond: "!d.active"},
 		{arms: []arm{
 			{cond: "udata.in_len == MLX5_ALLOC_UCONTEXT_REQ_SIZE", ends: false, body: []node{}},
 			{cond: "udata.in_len >= MIN_REQUEST_V2", ends: false, body: []node{}},
@@ -629,7 +629,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-cq/vector"}, cond: "vector >= len(d.comp_e_qs)"},
 		{arms: []arm{
 			{cond: "e != nil", ends: true, body: []node{}},
-		}, defs: []string{"e", "d.comp_e_qs[vector].load()"}},
+		}, defs: []string{"e", "d.comp_e_qs[vector]"}},
 		{calls: []string{"(*drivers/mlx5.Device).createCompEQ"}, binds: []string{"vector", "vector"}},
 	}},
 	"(*drivers/mlx5.Device).connect": {enter: "connect_flow_table", body: []node{
@@ -1133,10 +1133,10 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).destroyDCT": {enter: "mlx5_ib_destroy_dct", body: []node{
 		{arms: []arm{
-			{cond: "q.state != IB_QPS_RTR", ends: true, body: []node{}},
+			{cond: "dct.state != IB_QPS_RTR", ends: true, body: []node{}},
 		}},
-		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DRAIN_DCT", "uid", "q.uid", "n", "q.qpn"}},
-		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DESTROY_DCT", "uid", "q.uid", "n", "q.qpn"}},
+		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DRAIN_DCT", "uid", "q.uid", "n", "dct.number"}},
+		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DESTROY_DCT", "uid", "q.uid", "n", "dct.number"}},
 	}},
 	"(*drivers/mlx5.Device).destroyFlow": {enter: "mlx5_ib_destroy_flow", body: []node{
 		{loop: []node{
@@ -1481,7 +1481,7 @@ var functions = map[string]*function{
 					{cond: "e != nil", ends: false, body: []node{
 						{calls: []string{"(*drivers/mlx5.Device).pfInt"}},
 					}},
-				}, defs: []string{"e", "eq.load()"}},
+				}, defs: []string{"e", "odp_eq.eq"}},
 			}},
 		}},
 	}},
@@ -1549,16 +1549,16 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).modifyDCT": {enter: "mlx5_ib_modify_dct", body: []node{
 		{rules: []string{"mlx5-modify-dct/state"}, cond: "mask & IB_QP_STATE == 0"},
 		{arms: []arm{
-			{cond: "of(q.state, attr.state) == of(IB_QPS_RESET, IB_QPS_INIT)", ends: false, body: []node{
+			{cond: "of(was, attr.state) == of(IB_QPS_RESET, IB_QPS_INIT)", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).initDCT"}, binds: []string{"mask", "mask"}},
 			}},
-			{cond: "of(q.state, attr.state) == of(IB_QPS_INIT, IB_QPS_RTR)", ends: false, body: []node{
+			{cond: "of(was, attr.state) == of(IB_QPS_INIT, IB_QPS_RTR)", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).readyDCT"}, binds: []string{"mask", "mask"}},
 			}},
-			{cond: "!(of(q.state, attr.state) == of(IB_QPS_RESET, IB_QPS_INIT) || of(q.state, attr.state) == of(IB_QPS_INIT, IB_QPS_RTR))", ends: false, body: []node{
+			{cond: "!(of(was, attr.state) == of(IB_QPS_RESET, IB_QPS_INIT) || of(was, attr.state) == of(IB_QPS_INIT, IB_QPS_RTR))", ends: false, body: []node{
 				{rules: []string{"mlx5-modify-dct/transition"}, cond: ""},
 			}},
-		}},
+		}, defs: []string{"was", "uint8(dct.state)"}},
 	}},
 	"(*drivers/mlx5.Device).modifyFlowTable": {enter: "mlx5_cmd_modify_flow_table", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
@@ -1661,7 +1661,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).odpCreateEQ": {enter: "mlx5r_odp_create_eq", body: []node{
 		{rules: []string{"mlx5-odp/unsupported"}, cond: "odp_caps.general & ODP_SUPPORT == 0"},
 		{arms: []arm{
-			{cond: "eq.load() != nil", ends: true, body: []node{}},
+			{cond: "odp_eq.eq != nil", ends: true, body: []node{}},
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).createMapEQ"}, binds: []string{"nent", "NUM_PFEQE", "vecidx", "IRQ_CTRL"}},
 	}},
@@ -1912,7 +1912,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
 	"(*drivers/mlx5.Device).queryDCT": {enter: "mlx5_ib_dct_query_qp", body: []node{
-		{rules: []string{"mlx5-query-qp/dct"}, cond: "mask & ~QUERY_DCT_MASK != 0 || q.state != IB_QPS_RTR"},
+		{rules: []string{"mlx5-query-qp/dct"}, cond: "mask & ~QUERY_DCT_MASK != 0 || dct.state != IB_QPS_RTR"},
 		{rules: []string{"mlx5-query-qp/no-memory"}, cond: "t.fail(ALLOC, \"query_dct_out\")"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
@@ -2051,7 +2051,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-modify-dct/response-size"}, cond: "udata.out_len < MODIFY_QP_RESP_DCTN"},
 		{rules: []string{"mlx5-modify-dct/mask"}, cond: "mask != IB_QP_STATE | IB_QP_MIN_RNR_TIMER | IB_QP_AV | IB_QP_PATH_MTU"},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
-		{rules: []string{"mlx5-modify-dct/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "of(MODIFY_QP_RESP_SIZE, q.qpn)", "q.qpn", "be.uint32(out) & 0xffffff", "out", "make(_, MIN_COMMAND)"}},
+		{rules: []string{"mlx5-modify-dct/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "of(MODIFY_QP_RESP_SIZE, n)", "n", "be.uint32(out) & 0xffffff", "out", "make(_, MIN_COMMAND)"}},
 	}},
 	"(*drivers/mlx5.Device).regCreate": {enter: "reg_create", body: []node{
 		{rules: []string{"mlx5-mr/page-size"}, cond: "page_size == 0"},
@@ -2596,7 +2596,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.ucontext).bfregnToUARIndex": {enter: "bfregn_to_uar_index", body: []node{
 		{rules: []string{"mlx5-bfreg/index"}, cond: "b.lib_uar_dyn", defs: []string{"b", "c.bfregs"}},
-		{rules: []string{"mlx5-bfreg/index"}, cond: "dyn && (page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page].load() == INVALID_UAR_INDEX)", defs: []string{"b", "c.bfregs"}},
+		{rules: []string{"mlx5-bfreg/index"}, cond: "dyn && (page >= uint32(len(b.sys_pages)) || bfregn > b.num_dyn_bfregs || b.sys_pages[page] == INVALID_UAR_INDEX)", defs: []string{"b", "c.bfregs"}},
 	}},
 	"(*drivers/mlx5.ucontext).deallocTransportDomain": {enter: "mlx5_ib_dealloc_transport_domain", body: []node{
 		{arms: []arm{
@@ -2609,9 +2609,9 @@ var functions = map[string]*function{
 		{loop: []node{
 			{arms: []arm{
 				{cond: "n != INVALID_UAR_INDEX", ends: false, body: []node{
-					{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "n", "uid", "c.devx_uid"}, defs: []string{"n", "bfregs.sys_pages[i].load()"}},
+					{calls: []string{"(*drivers/mlx5.Device).cmdUARDealloc"}, binds: []string{"n", "n", "uid", "c.devx_uid"}, defs: []string{"n", "bfregs.sys_pages[i]"}},
 				}},
-			}, defs: []string{"n", "bfregs.sys_pages[i].load()"}},
+			}, defs: []string{"n", "bfregs.sys_pages[i]"}},
 		}},
 	}},
 	"(*drivers/mlx5.ucontext).finishAlloc": {enter: "", body: []node{
@@ -2871,7 +2871,7 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/mr-not-persistent"}, cond: "mr.access & IB_ACCESS_FLUSH_PERSISTENT != 0"},
 	}},
 	"(*drivers/rxe.rxeQP).chkDestroy": {enter: "rxe_qp_chk_destroy", body: []node{
-		{rules: []string{"rxe/qp-in-mcast-group"}, cond: "mcg_num.load() != 0"},
+		{rules: []string{"rxe/qp-in-mcast-group"}, cond: "qp.mcg_num != 0"},
 	}},
 	"(*drivers/rxe.rxeQP).chkState": {enter: "__qp_chk_state", body: []node{
 		{rules: []string{"rxe/qp-transition"}, cond: "!modify_qp_is_ok(cur, next, ib.type_, mask)"},
@@ -3127,7 +3127,7 @@ var functions = map[string]*function{
 		{calls: []string{"kernel.Handler"}, via: "handler"},
 	}},
 	"(*kernel.Bundle).runMethod": {enter: "ib_uverbs_run_method", body: []node{
-		{rules: []string{"method/disassociated"}, cond: "handler == nil", defs: []string{"handler", "handler.load()"}},
+		{rules: []string{"method/disassociated"}, cond: "handler == nil", defs: []string{"handler", "m.handler", "m", "p.method", "p", "b.priv"}},
 		{calls: []string{"(*kernel.Bundle).copyAttrs"}},
 		{calls: []string{"(*kernel.Bundle).setAttrs"}},
 		{rules: []string{"attr/missing"}, cond: "m.mandatory & ~b.present != 0", defs: []string{"m", "p.method", "p", "b.priv"}},
@@ -3243,7 +3243,11 @@ var functions = map[string]*function{
 		{rules: []string{"method/unknown"}, cond: "elm == nil", defs: []string{"elm", "radix.lookup_chunk(p.method_key)", "p.method_key", "key_obj(hdr.object_id) | key_ioctl_method(hdr.method_id)", "p", "b.priv"}},
 		{rules: []string{"bundle/no-memory"}, cond: "!method.use_stack && t.fail(ALLOC, \"bundle_priv\")", defs: []string{"t", "b.trace()"}},
 		{calls: []string{"(*kernel.Bundle).runMethod"}},
-		{calls: []string{"(*kernel.Bundle).finish"}, binds: []string{"commit", "err == nil"}},
+		{arms: []arm{
+			{cond: "p.uobj_finalize | p.spec_finalize != 0", ends: false, body: []node{
+				{calls: []string{"(*kernel.Bundle).finish"}, binds: []string{"commit", "err == nil"}},
+			}},
+		}, defs: []string{"p", "b.priv"}},
 	}},
 	"(*kernel.File).destroyAll": {enter: "", body: []node{
 		{calls: []string{"(*uobject.File).DestroyAll"}, binds: []string{"why", "why"}},
@@ -3347,7 +3351,7 @@ var functions = map[string]*function{
 	"(*kernel.vfs).Open": {enter: "", body: []node{
 		{calls: []string{"process.NewFile"}, binds: []string{"flags", "flags"}},
 		{rules: []string{"open/no-node"}, cond: "n == nil", defs: []string{"n", "m.node(path)", "m", "v"}},
-		{calls: []string{"process.GenericPermission"}, binds: []string{"owner", "0", "group", "0", "mode", "mode.load()", "mask", "open_mask(flags)"}},
+		{calls: []string{"process.GenericPermission"}, binds: []string{"owner", "0", "group", "0", "mode", "n.mode", "mask", "open_mask(flags)"}, defs: []string{"n", "m.node(path)", "m", "v"}},
 		{calls: []string{"(*kernel.Device).open"}},
 	}},
 	"(*methods.qpUses).put": {enter: "", body: []node{
@@ -3405,9 +3409,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*process.Cgroup).SetMax": {enter: "", body: []node{
-		{loop: []node{
-			{rules: []string{"cgroup/syntax"}, cond: "!ok", defs: []string{"ok", "parse_resource(word)"}},
-		}},
+		{rules: []string{"cgroup/syntax"}, cond: "!ok", defs: []string{"ok", "parse_limits(trim_right(limits, \" \\t\\n\\v\\f\\r\"))"}},
 	}},
 	"(*process.Cgroup).TryCharge": {enter: "", body: []node{
 		{loop: []node{
@@ -3423,8 +3425,8 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "n > 0", ends: false, body: []node{}},
 			{cond: "n < 0", ends: false, body: []node{}},
-			{cond: "t != nil && depth.load() > 0", ends: false, body: []node{}},
-			{cond: "!(n > 0 || n < 0 || t != nil && depth.load() > 0)", ends: false, body: []node{
+			{cond: "t != nil && t.depth > 0", ends: false, body: []node{}},
+			{cond: "!(n > 0 || n < 0 || t != nil && t.depth > 0)", ends: false, body: []node{
 				{calls: []string{"(*process.File).release"}},
 			}},
 		}, defs: []string{"n", "refs.add(-1)"}},
@@ -3566,8 +3568,8 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).allocFD"}, binds: []string{"cloexec", "cloexec"}},
 	}},
 	"(*process.Task).Ioctl": {enter: "", body: []node{
-		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
+		{calls: []string{"(*process.Task).enterFile"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.enter_file(fd)"}},
 		{arms: []arm{
 			{cond: "cmd == FIOCLEX || cmd == FIONCLEX", ends: true, body: []node{}},
 			{cond: "cmd == FIONBIO", ends: true, body: []node{
@@ -3639,9 +3641,9 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.File).Put"}},
 	}},
 	"(*process.Task).Read": {enter: "", body: []node{
-		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
-		{rules: []string{"read/mode"}, cond: "!f.readable()", defs: []string{"f", "t.fdget(fd)"}},
+		{calls: []string{"(*process.Task).enterFile"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.enter_file(fd)"}},
+		{rules: []string{"read/mode"}, cond: "!f.readable()", defs: []string{"f", "t.enter_file(fd)"}},
 		{rules: []string{"read/no-operation"}, cond: "ops.read == nil"},
 		{rules: []string{"read/buffer"}, cond: "!access_ok(buf, n)"},
 		{calls: []string{"drivers/mlx5.devxCmdRead", "drivers/mlx5.devxEventRead", "kernel.compEventRead", "kernel.asyncEventRead"}, via: "field process.FileOps.Read", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
@@ -3651,14 +3653,14 @@ var functions = map[string]*function{
 		{calls: []string{"(*process.Task).GetUnusedFD"}, binds: []string{"cloexec", "false"}},
 	}},
 	"(*process.Task).SetNonblock": {enter: "", body: []node{
-		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
+		{calls: []string{"(*process.Task).enterFile"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.enter_file(fd)"}},
 	}},
 	"(*process.Task).SetRlimit": {enter: "", body: []node{
-		{rules: []string{"rlimit/resource"}, cond: "old == nil", defs: []string{"old", "limits.of(r)", "limits", "limits.load()"}},
+		{rules: []string{"rlimit/resource"}, cond: "old == nil", defs: []string{"old", "limits.of(r)", "limits", "t.limits"}},
 		{rules: []string{"rlimit/order"}, cond: "l.cur > l.max"},
 		{rules: []string{"rlimit/nr-open"}, cond: "r == RLIMIT_NOFILE && l.max > SYSCTL_NR_OPEN"},
-		{rules: []string{"rlimit/raise"}, cond: "l.max > old.max && !t.capable(CAP_SYS_RESOURCE)", defs: []string{"old", "limits.of(r)", "limits", "limits.load()"}},
+		{rules: []string{"rlimit/raise"}, cond: "l.max > old.max && !t.capable(CAP_SYS_RESOURCE)", defs: []string{"old", "limits.of(r)", "limits", "t.limits"}},
 	}},
 	"(*process.Task).Setgid": {enter: "", body: []node{
 		{rules: []string{"cred/gid"}, cond: "gid == INVALID_ID"},
@@ -3679,9 +3681,9 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*process.Task).Write": {enter: "", body: []node{
-		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
-		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.fdget(fd)"}},
-		{rules: []string{"write/mode"}, cond: "!f.writable()", defs: []string{"f", "t.fdget(fd)"}},
+		{calls: []string{"(*process.Task).enterFile"}, binds: []string{"fd", "fd"}},
+		{rules: []string{"fd/bad"}, cond: "f == nil", defs: []string{"f", "t.enter_file(fd)"}},
+		{rules: []string{"write/mode"}, cond: "!f.writable()", defs: []string{"f", "t.enter_file(fd)"}},
 		{rules: []string{"write/no-operation"}, cond: "ops.write == nil"},
 		{rules: []string{"write/buffer"}, cond: "!access_ok(buf, n)"},
 		{calls: []string{"kernel.write"}, via: "field process.FileOps.Write", binds: []string{"buf", "buf", "count", "min(n, MAX_RW_COUNT)"}},
@@ -3710,6 +3712,9 @@ var functions = map[string]*function{
 			}},
 		}, defs: []string{"old", "d.lookup(to)", "d", "t.files"}},
 	}},
+	"(*process.Task).enterFile": {enter: "", body: []node{
+		{calls: []string{"(*process.Task).fdget"}, binds: []string{"fd", "fd"}},
+	}},
 	"(*process.Task).fdget": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "t.host == nil", ends: false, body: []node{
@@ -3717,7 +3722,7 @@ var functions = map[string]*function{
 					{cond: "f == nil", ends: true, body: []node{}},
 				}, defs: []string{"f", "files.lookup(fd)"}},
 				{arms: []arm{
-					{cond: "borrowed.compare_and_swap(nil, f)", ends: false, body: []node{
+					{cond: "borrowed.compare_and_swap(0, f.id)", ends: false, body: []node{
 						{arms: []arm{
 							{cond: "files.lookup(fd) == f", ends: true, body: []node{}},
 						}, defs: []string{"f", "files.lookup(fd)"}},
@@ -3729,7 +3734,7 @@ var functions = map[string]*function{
 	}},
 	"(*process.Task).fdput": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "!borrowed.compare_and_swap(f, nil)", ends: false, body: []node{
+			{cond: "!borrowed.compare_and_swap(f.id, 0)", ends: false, body: []node{
 				{calls: []string{"(*process.File).Put"}},
 			}},
 		}},
@@ -3745,7 +3750,19 @@ var functions = map[string]*function{
 		{rules: []string{"ioctl/flag"}, cond: "!copy_from_user(t.mem, on, arg)"},
 	}},
 	"(*process.Task).leave": {enter: "", body: []node{
-		{calls: []string{"(*process.Task).taskWorkRun"}},
+		{arms: []arm{
+			{cond: "t.works", ends: false, body: []node{
+				{calls: []string{"(*process.Task).taskWorkRun"}},
+			}},
+		}},
+	}},
+	"(*process.Task).leaveFile": {enter: "", body: []node{
+		{arms: []arm{
+			{cond: "f != nil", ends: false, body: []node{
+				{calls: []string{"(*process.Task).fdput"}},
+			}},
+		}},
+		{calls: []string{"(*process.Task).leave"}},
 	}},
 	"(*process.Task).taskWorkRun": {enter: "", body: []node{
 		{loop: []node{
@@ -3761,14 +3778,14 @@ var functions = map[string]*function{
 	}},
 	"(*sim_test/stub.Driver).Add": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "dev.load() != nil", ends: true, body: []node{}},
+			{cond: "d.dev != nil", ends: true, body: []node{}},
 		}},
 		{calls: []string{"(*sim_test/stub.Driver).definitions"}, binds: []string{"uar", "conf.uar"}},
 	}},
 	"(*sim_test/stub.Driver).Remove": {enter: "", body: []node{
 		{arms: []arm{
 			{cond: "r == nil", ends: true, body: []node{}},
-		}, defs: []string{"r", "dev.load()"}},
+		}, defs: []string{"r", "d.dev"}},
 		{calls: []string{"(*kernel.Machine).Unregister"}},
 	}},
 	"(*sim_test/stub.Driver).allocUAR": {enter: "", body: []node{
@@ -3884,7 +3901,7 @@ var functions = map[string]*function{
 		{arms: []arm{
 			{cond: "mode == LOOKUP_READ", ends: false, body: []node{
 				{loop: []node{
-					{rules: []string{"object/busy-read"}, cond: "n == -1", defs: []string{"n", "usecnt.load()"}},
+					{rules: []string{"object/busy-read"}, cond: "n == -1", defs: []string{"n", "o.usecnt"}},
 				}},
 			}},
 			{cond: "mode == LOOKUP_WRITE", ends: false, body: []node{
@@ -4463,7 +4480,7 @@ var functions = map[string]*function{
 		{rules: []string{"eventfd/foreign"}, cond: ""},
 	}},
 	"drivers/mlx5.flowMatcherCleanup": {enter: "flow_matcher_cleanup", body: []node{
-		{rules: []string{"mlx5-flow/matcher-busy"}, cond: "usecnt.load() != 0"},
+		{rules: []string{"mlx5-flow/matcher-busy"}, cond: "hw.usecnt != 0"},
 	}},
 	"drivers/mlx5.flowMatcherCreate": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, attr: "MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE", binds: []string{"id", "MLX5_IB_ATTR_FLOW_MATCHER_CREATE_HANDLE"}},
@@ -4714,10 +4731,10 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/ah-fault"}, cond: "ok && resp != 0 && !copy_to_user(task.mem, resp, bytes(ah.index))", defs: []string{"task", "udata.task()", "resp", "resp_addr(udata, CREATE_AH_RESP_SIZE)", "ah", "new(rxe_ah)", "ok", "resp_addr(udata, CREATE_AH_RESP_SIZE)", "resp", "resp_addr(udata, CREATE_AH_RESP_SIZE)"}},
 	}},
 	"drivers/rxe.deregMR": {enter: "rxe_dereg_mr", body: []node{
-		{rules: []string{"rxe/mr-has-windows"}, cond: "num_mw.load() > 0"},
+		{rules: []string{"rxe/mr-has-windows"}, cond: "mr.num_mw > 0", defs: []string{"mr", "to_rmr(ibmr)"}},
 	}},
 	"drivers/rxe.destroyCQ": {enter: "rxe_destroy_cq", body: []node{
-		{rules: []string{"rxe/cq-in-use"}, cond: "num_wq.load() != 0"},
+		{rules: []string{"rxe/cq-in-use"}, cond: "cq.num_wq != 0", defs: []string{"cq", "to_rcq(ibcq)"}},
 	}},
 	"drivers/rxe.destroyQP": {enter: "rxe_destroy_qp", body: []node{
 		{calls: []string{"(*drivers/rxe.rxeQP).chkDestroy"}},
@@ -5127,7 +5144,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.DestroyWQUser"}},
 	}},
 	"methods.freeXRCD": {enter: "uverbs_free_xrcd", body: []node{
-		{rules: []string{"xrcd/busy"}, cond: "refcnt.load() != 0"},
+		{rules: []string{"xrcd/busy"}, cond: "ext.refcnt != 0"},
 		{calls: []string{"methods.uverbsDeallocXRCD"}},
 	}},
 	"methods.gatherObjectsHandle": {enter: "gather_objects_handle", body: []node{
@@ -7039,6 +7056,7 @@ var constants = map[string]uint64{
 	"NO_LIMIT":                                                      2147483647,
 	"NR_CP_US":                                                      16,
 	"NSEC_PER_MSEC":                                                 1000000,
+	"NUMBER_BUF_LEN":                                                24,
 	"NUM_ANCHOR_RULES":                                              2,
 	"NUM_ASYNC_EQE":                                                 4096,
 	"NUM_FLOW_COUNTERS":                                             2,
@@ -7116,7 +7134,6 @@ var constants = map[string]uint64{
 	"QP_STXRC":                                                      3,
 	"QUERY_DCT_MASK":                                                33209,
 	"QUERY_PORT_SPEED_EX":                                           3,
-	"QUERY_ROOM":                                                    512,
 	"RADDR_SEG_SIZE":                                                16,
 	"RATE2_5_GBPS":                                                  2,
 	"RATE800_GBPS":                                                  23,

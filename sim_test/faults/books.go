@@ -31,6 +31,14 @@ func diff(d *[]string, path string, a, b reflect.Value) {
 			diff(d, name, a.Field(i), b.Field(i))
 		}
 	case reflect.Slice:
+		if x, ok := a.Interface().([]string); ok {
+			for _, line := range b.Interface().([]string) {
+				if !slices.Contains(x, line) {
+					*d = append(*d, path+": "+line)
+				}
+			}
+			return
+		}
 		if a.Len() != b.Len() {
 			*d = append(*d, fmt.Sprintf("%s %d -> %d", path, a.Len(), b.Len()))
 			return

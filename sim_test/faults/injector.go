@@ -109,6 +109,13 @@ func (j *injector) end(c *call, ret int64, err error) {
 	}
 }
 
+// idle says whether a case of that many steps is through, and no call under way.
+func (j *injector) idle(steps int) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.step >= steps && len(j.now) == 0 && j.machine == nil
+}
+
 // at says which step of the case is played.
 func (j *injector) at(step int) {
 	j.mu.Lock()

@@ -32,3 +32,10 @@ func TestLocked(t *testing.T) {
 	}
 	require.Equal(t, []string{"ioctl of step 0: hw_destroy_rwsem is held"}, unrest(calls))
 }
+
+// TestDifferencesOfUnrest: what cannot be is told as it is.
+func TestDifferencesOfUnrest(t *testing.T) {
+	before, after := &model.Books{Unrest: []string{"a"}}, &model.Books{Unrest: []string{"a", "hw_destroy_rwsem is held"}}
+	require.Equal(t, []string{"Unrest: hw_destroy_rwsem is held"}, differences(before, after))
+	require.Empty(t, differences(after, before), "it is over")
+}

@@ -27,7 +27,7 @@ func (tg *target) Boot(c *casefile.Case) (player.Machine, error) {
 	if err != nil {
 		return nil, err
 	}
-	mm := &machine{Machine: m.(*model.Machine), tg: tg, device: map[uint64]bool{}}
+	mm := &machine{Machine: m.(*model.Machine), tg: tg, device: map[uint64]bool{}, steps: len(c.Steps)}
 	mm.wrap()
 	return mm, nil
 }
@@ -38,6 +38,7 @@ type machine struct {
 
 	mu     sync.Mutex
 	device map[uint64]bool // addresses at which the device is mapped
+	steps  int             // of the case
 	locked bool            // a call has left a lock held, for which another would wait for ever
 }
 
@@ -108,6 +109,9 @@ var errLocked = errors.New("a call before this one has left a lock held")
 // call makes a call.
 func (m *machine) call(thread int, name string, do func() (int64, error)) (int64, error) {
 	j := m.tg.j
+	if !m.tg.alone && j.idle(m.steps) {
+		m.locked = m.Locked()
+	}
 	if m.locked {
 		return -1, errLocked
 	}

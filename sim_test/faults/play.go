@@ -105,6 +105,9 @@ func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
 	}
 	run.Lost = differences(closed(start), closed(run.end))
 	run.Unrest = unrest(run.Calls)
+	if run.end != nil && held(run.end) {
+		run.Unrest = append(run.Unrest, "at the end: "+strings.Join(run.end.Unrest, ", "))
+	}
 	if run.end != nil && run.end.FileRefs != 0 {
 		run.Unrest = append(run.Unrest, fmt.Sprintf("files have %d references on the device when everything is closed", run.end.FileRefs))
 	}

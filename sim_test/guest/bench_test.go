@@ -14,7 +14,8 @@ import (
 )
 
 // notDearer are calls that may cost the model at most what they cost the real kernel.
-var notDearer = []string{"ioctl/refused-command", "ioctl/refused-header", "ioctl/query-port", "ioctl/cq"}
+var notDearer = []string{"ioctl/refused-command", "ioctl/refused-header", "ioctl/refused-method", "ioctl/refused-length",
+	"ioctl/unknown-handle", "ioctl/query-port", "ioctl/cq"}
 
 // benched is what one call cost on either side.
 type benched struct {

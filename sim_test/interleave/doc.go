@@ -16,4 +16,5 @@
 // are one step. A reader of a semaphore may go before a writer that waits.
 //
 // An interleaving prints as a schedule, "a3 b a2", which Replay carries out again.
+// docs/interleavings.md has what pairs of calls may be answered, and why.
 package interleave

@@ -26,7 +26,7 @@ func TestDocument(t *testing.T) {
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	want := string(text)
-	for name, table := range map[string]string{"reasons": reasonsTable(), "pairs": pairsTable(t)} {
+	for name, table := range map[string]string{"reasons": reasonsTable(), "pairs": pairsTable(t), "replay": replayed(t)} {
 		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
 		head, rest, ok := strings.Cut(want, begin)
 		require.True(t, ok, begin)
@@ -125,4 +125,20 @@ func (p *pair) words(t *testing.T) string {
 		threads = append(threads, fmt.Sprintf("%s: %s", name(i), strings.Join(calls, ", ")))
 	}
 	return strings.Join(threads, "; ")
+}
+
+// replayed is one outcome's schedule, its replay, and the command.
+func replayed(t *testing.T) string {
+	const shown, got = "destroy-use/pd-rereg", "EBUSY(object/busy-write) 0 | MR, 2 PD"
+	p := &pairs[slices.IndexFunc(pairs, func(p pair) bool { return p.name == shown })]
+	order := p.explored(t).Outcomes[got].Schedule
+	outcome, lines, err := Replay(p.program(t), order)
+	require.NoError(t, err)
+	require.Equal(t, got, outcome)
+	var b strings.Builder
+	fmt.Fprintf(&b, "```\n$ %s\n%s\n", p.again(order), outcome)
+	for _, l := range lines {
+		b.WriteString(strings.TrimRight(l, " ") + "\n")
+	}
+	return b.String() + "```\n"
 }

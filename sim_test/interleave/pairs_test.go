@@ -287,5 +287,7 @@ func TestPairs(t *testing.T) {
 			total += r.Executions
 		})
 	}
-	t.Logf("%d pairs and triples, %d interleavings explored", played, total)
+	if *toReplay == "" {
+		t.Logf("%d pairs and triples, %d interleavings explored", played, total)
+	}
 }

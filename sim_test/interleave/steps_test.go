@@ -1,6 +1,7 @@
 package interleave
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,20 +16,20 @@ import (
 // stubHas are the operations that the stub driver has here.
 const stubHas = `["disassociate_ucontext","mmap","reg_user_mr","rereg_user_mr","create_qp","modify_qp","query_qp"]`
 
-// buffers are those of all pairs.
+// buffers are those that the steps name.
 const buffers = `{
  "o_pd":{"fill":"a5","len":4},"o_pd2":{"fill":"a5","len":4},"o_pd3":{"fill":"a5","len":4},"o_new":{"fill":"a5","len":4},
- "o_ch":{"fill":"a5","len":4},"o_ch2":{"fill":"a5","len":4},"data":{"zero":64},"big":{"zero":12288},"rm_mr":{"fill":"a5","len":12},"rm_mr2":{"fill":"a5","len":12},
+ "o_ch":{"fill":"a5","len":4},"data":{"zero":64},"big":{"zero":12288},"rm_mr":{"fill":"a5","len":12},
  "rr":{"fill":"a5","len":8},"rr2":{"fill":"a5","len":8},"cqe":{"fill":"a5","len":4},"u_cq":{"fill":"a5","len":16},
- "cqe2":{"fill":"a5","len":4},"u_cq2":{"fill":"a5","len":16},"r_cq":{"fill":"a5","len":8},"r_cq2":{"fill":"a5","len":8},"r_qp":{"fill":"a5","len":4},
+ "r_cq":{"fill":"a5","len":8},"r_cq2":{"fill":"a5","len":8},"r_qp":{"fill":"a5","len":4},
  "rcap":{"fill":"a5","len":20},"qpn":{"fill":"a5","len":4},"quhw":{"fill":"a5","len":32},"cap":{"hex":"0800000008000000020000000200000000000000"},
  "lk":{"fill":"a5","len":4},"rk":{"fill":"a5","len":4},"ln":{"fill":"a5","len":8},"io":{"fill":"a5","len":8},
- "rq1":{"hex":"1000000004000000000000000000000001000000000000000000000000000000"},"pdn":{"fill":"a5","len":8},"pdn2":{"fill":"a5","len":8},
+ "rq1":{"hex":"1000000004000000000000000000000001000000000000000000000000000000"},"pdn":{"fill":"a5","len":8},
  "o_a":{"fill":"a5","len":4},"o_b":{"fill":"a5","len":4},"o_c":{"fill":"a5","len":4},
  "rm_new":{"fill":"a5","len":12},"rm_a":{"fill":"a5","len":12},"rm_b":{"fill":"a5","len":12},"rm_c":{"fill":"a5","len":12},"port":{"fill":"a5","len":48},"total":{"fill":"a5","len":4},"list":{"fill":"a5","len":64},
  "qb":{"zero":8192},"qd":{"zero":64},"quh":{"fill":"a5","len":40},"cap5":{"hex":"1000000010000000010000000100000000000000"},
  "qr":{"hex":"0000000000000000000000000000000010000000100000000600000000040000000000000100000000000000000000000000000000000000","reloc":[{"at":0,"size":8,"value":{"ptr":"qb"}},{"at":8,"size":8,"value":{"ptr":"qd"}}]},
- "cqb":{"zero":4096},"db":{"zero":64},"cqo":{"fill":"a5","len":8},"cqo2":{"fill":"a5","len":8},
+ "cqb":{"zero":4096},"db":{"zero":64},"cqo":{"fill":"a5","len":8},
  "cq3":{"hex":"0000000000000000000000000000000040000000000000000000000000000000","reloc":[{"at":0,"size":8,"value":{"ptr":"cqb"}},{"at":8,"size":8,"value":{"ptr":"db"}}]}
 }`
 
@@ -43,7 +44,6 @@ const (
 	remove  = `{"op":"remove"}`
 
 	context     = `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":3},"attrs":[]}`
-	contextG    = `{"op":"ioctl","fd":"g","hdr":{"object_id":0,"method_id":3},"attrs":[]}`
 	contextMLX5 = `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":3},"attrs":[{"id":4096,"len":32,"flags":1,"data":{"ptr":"rq1"}}]}`
 
 	destroyPD      = `{"op":"ioctl","fd":"f","hdr":{"object_id":1,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1,"data":{"handle":"pd"}}]}`
@@ -59,7 +59,6 @@ const (
 	listQPs        = `{"op":"ioctl","fd":"f","hdr":{"object_id":0,"method_id":1},"attrs":[{"id":0,"len":8,"flags":1,"data":4},{"id":1,"len":4,"flags":1,"data":{"ptr":"total"}},{"id":2,"len":64,"flags":1,"data":{"ptr":"list"}}]}`
 
 	cq       = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4097,"len":16,"flags":1,"data":{"ptr":"u_cq"}}],"save":{"cq":{"attr":0}}}`
-	cqStub   = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
 	cqCh     = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":3,"len":0,"flags":1,"data":{"handle":"ch"}},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}}],"save":{"cq":{"attr":0}}}`
 	cqMLX5   = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4096,"len":32,"flags":1,"data":{"ptr":"cq3"}},{"id":4097,"len":8,"flags":1,"data":{"ptr":"cqo"}}],"save":{"cq":{"attr":0}}}`
 	cqChMLX5 = `{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1},{"id":1,"len":4,"flags":1,"data":16},{"id":2,"len":8,"flags":1,"data":4386},{"id":3,"len":0,"flags":1,"data":{"handle":"ch"}},{"id":4,"len":4,"flags":1,"data":0},{"id":6,"len":4,"flags":1,"data":{"ptr":"cqe"}},{"id":4096,"len":32,"flags":1,"data":{"ptr":"cq3"}},{"id":4097,"len":8,"flags":1,"data":{"ptr":"cqo"}}],"save":{"cq":{"attr":0}}}`
@@ -69,9 +68,7 @@ const (
 	async  = `{"op":"ioctl","fd":"f","hdr":{"object_id":16,"method_id":0},"attrs":[{"id":0,"len":0,"flags":1}],"save_fd":{"e":{"attr":0}}}`
 	readE  = `{"op":"read","fd":"e","len":16}`
 	readCh = `{"op":"read","fd":"ch","len":8}`
-	tryE   = `{"op":"read","fd":"e","len":16,"nonblock":true}`
 	comp   = `{"op":"event","object":"cq","index":0,"type":"comp"}`
-	fatal  = `{"op":"event","object":"port","index":1,"type":"9"}`
 
 	mmap   = `{"op":"mmap","fd":"f","off":0,"len":4096,"prot":"rw","flags":"shared","as":"m"}`
 	mmapR  = `{"op":"mmap","fd":"f","off":0,"len":4096,"prot":"r","flags":"shared","as":"m"}`
@@ -113,6 +110,26 @@ func reregMemory(answer string) string {
 	return fmt.Sprintf(`{"op":"write","fd":"f","hex":"0b0000000e000200000000000000000000000000010000000000000000000000003000000000000000000000000000000000000001000000","reloc":[{"at":8,"size":8,"value":{"ptr":%q}},{"at":16,"size":4,"value":{"handle":"mr"}},{"at":24,"size":8,"value":{"ptr":"big"}},{"at":40,"size":8,"value":{"ptr":"big"}}]}`, answer)
 }
 
+// named are those of the buffers that a text names, and those that they name.
+func named(t *testing.T, text string) string {
+	t.Helper()
+	var all map[string]json.RawMessage
+	require.NoError(t, json.Unmarshal([]byte(buffers), &all))
+	used := map[string]json.RawMessage{}
+	for more := true; more; {
+		more = false
+		for name, b := range all {
+			if _, ok := used[name]; !ok && strings.Contains(text, `"`+name+`"`) {
+				used[name], more = b, true
+				text += string(b)
+			}
+		}
+	}
+	b, err := json.Marshal(used)
+	require.NoError(t, err)
+	return string(b)
+}
+
 // build makes a case of steps and threads.
 func build(t *testing.T, name, driver string, before []string, threads [][]string) *casefile.Case {
 	t.Helper()
@@ -125,7 +142,8 @@ func build(t *testing.T, name, driver string, before []string, threads [][]strin
 	if driver == "stub" {
 		device = `,"device":{"has":` + stubHas + `}`
 	}
-	text := fmt.Sprintf(`{"v":1,"name":%q,"why":"-","driver":%q,"bufs":%s,"steps":[%s]%s}`, name, driver, buffers, strings.Join(steps, ","), device)
+	all := strings.Join(steps, ",")
+	text := fmt.Sprintf(`{"v":1,"name":%q,"why":"-","driver":%q,"bufs":%s,"steps":[%s]%s}`, name, driver, named(t, all), all, device)
 	c, err := casefile.Unmarshal([]byte(text))
 	require.NoError(t, err)
 	return c

@@ -36,12 +36,11 @@ func (b *Books) hold(locks []string) bool {
 func unrestOf(f *kernel.File) (unrest []string) {
 	holders := holdersOf(f)
 	for o := range f.Objects.Objects(nil) {
-		name := fmt.Sprintf("%s %d", o.Type().Name, o.ID())
 		if n := o.Usecnt(); n != 0 {
-			unrest = append(unrest, fmt.Sprintf("%s has the use count %d", name, n))
+			unrest = append(unrest, fmt.Sprintf("%s %d has the use count %d", o.Type().Name, o.ID(), n))
 		}
 		if have, want := int(o.Refs()), holders[o]; have != want {
-			unrest = append(unrest, fmt.Sprintf("%s has %d references and %d holders", name, have, want))
+			unrest = append(unrest, fmt.Sprintf("%s %d has %d references and %d holders", o.Type().Name, o.ID(), have, want))
 		}
 	}
 	return unrest

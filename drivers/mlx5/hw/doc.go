@@ -24,7 +24,8 @@
 // goes over the Fabric (fabric.go) into the inbox of the device that has the
 // destination's GID, or straight back if that is the sender itself. There the
 // responder (responder.go) takes it in: it takes a posted receive (receive.go) or
-// goes through the key that the packet names, and answers. The acknowledgement
+// goes through the key that the packet names (perform.go), and answers (answer.go).
+// The acknowledgement
 // (acknowledge.go) completes the request, and completions (complete.go) go to the
 // completion queues (cq.go) and from there to the event queues (event.go). What
 // goes wrong on the way becomes a completion with a syndrome, a negative

@@ -159,18 +159,6 @@ func (d *Device) Due() (in time.Duration, ok bool) {
 	return max(0, at-d.fabric.Now()), true
 }
 
-// Wake returns a channel that is sent to when there may be something to do: a
-// command, a store to a register or another device has brought it. Run takes from
-// it, so that only one can wait.
-func (d *Device) Wake() <-chan struct{} { return d.wake }
-
-// Pending returns how many events wait for Step.
-func (d *Device) Pending() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return len(d.events)
-}
-
 func (d *Device) deliver() (pending, delivery) {
 	for i := range d.events {
 		p := d.events[i]
