@@ -110,7 +110,7 @@ const wqAttrs = spec.IB_WQ_STATE | spec.IB_WQ_CUR_STATE | spec.IB_WQ_FLAGS
 
 // uverbsExModifyWQ changes a queue. A state that is out of range leaves the
 // queue locked shared for ever, so that it can no longer be destroyed but by
-// closing the file. It models ib_uverbs_ex_modify_wq in
+// closing the file, and never freed. It models ib_uverbs_ex_modify_wq in
 // drivers/infiniband/core/uverbs_cmd.c.
 //
 // Errors: cmd-wq/modify-nothing, cmd-wq/modify-mask, cmd-wq/modify-cur-state,
@@ -137,6 +137,7 @@ func uverbsExModifyWQ(b *kernel.Bundle) error {
 	attr.CurState = wq.State.Load()
 	if cmd.AttrMask&spec.IB_WQ_CUR_STATE != 0 {
 		if cmd.CurrWQState > spec.IB_WQS_ERR {
+			o.Lose()
 			return rule.CmdWQModifyCurState
 		}
 		attr.CurState = cmd.CurrWQState
@@ -144,6 +145,7 @@ func uverbsExModifyWQ(b *kernel.Bundle) error {
 	attr.State = attr.CurState
 	if cmd.AttrMask&spec.IB_WQ_STATE != 0 {
 		if cmd.WQState > spec.IB_WQS_ERR {
+			o.Lose()
 			return rule.CmdWQModifyState
 		}
 		attr.State = cmd.WQState

@@ -106,7 +106,8 @@ func (f *File) Counts() (objects, handles int) {
 }
 
 // Alive returns how many objects there are that somebody has a reference on: those
-// that are committed, those in the making, and those that are destroyed but held.
+// that are committed, those in the making, and those that are destroyed but held; not
+// those that are lost for ever (Object.Lose).
 func (f *File) Alive() int { return int(f.alive.Load()) }
 
 // Held returns the names of the locks that somebody holds.

@@ -131,6 +131,15 @@ type Object struct {
 	prev, next *Object // in File.uobjects; under uobjects_lock, as neighbours change them
 	listed     bool    // is in File.uobjects; whoever commits or destroys the object knows
 	used       bool    // was committed once, so others may still hold it
+	lost       atomic.Bool
+}
+
+// Lose says that a reference on the object is never dropped, where the kernel forgets
+// to: nobody waits for the object to go any more.
+func (o *Object) Lose() {
+	if o.lost.CompareAndSwap(false, true) {
+		o.file.alive.Add(-1)
+	}
 }
 
 // ID returns the handle; for a descriptor object the descriptor until it is

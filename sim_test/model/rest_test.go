@@ -89,7 +89,7 @@ func TestKeptByABug(t *testing.T) {
 		"UVERBS_OBJECT_WQ 2 has the use count 1",
 		"UVERBS_OBJECT_WQ 2 has 3 references and 2 holders",
 	}, unrest)
-	require.Equal(t, 1, end.LeftObjects)
+	require.Zero(t, end.LeftObjects, "it is the kernel that loses it, not the model")
 }
 
 // TestHeldLock: a lock that somebody holds is seen, and what it guards is not looked
