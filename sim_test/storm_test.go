@@ -133,6 +133,7 @@ func storm(t *testing.T, c *casefile.Case, removals, faults bool, seed uint64) {
 	within("the threads", working.Wait)
 	close(done)
 	within("what happens around them", around.Wait)
+	require.False(t, m.Locked(), "a lock is held, and no call is under way")
 	failed := 0
 	for _, l := range lucks {
 		failed += l.failed

@@ -3,6 +3,7 @@ package suite
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,5 +66,33 @@ func TestNamed(t *testing.T) {
 		}
 		require.Subset(t, named, less, "%s: go test PACKAGE -all", file)
 		require.Subset(t, flag, named, "%s: packages that do not know -all", file)
+	}
+}
+
+// TestReliability: the commands that the page of figures names are those of tests that
+// there are.
+func TestReliability(t *testing.T) {
+	_, flag := know(t)
+	text, err := os.ReadFile("../../docs/reliability.md")
+	require.NoError(t, err)
+	commands := regexp.MustCompile("`go test ([^`]*)`").FindAllStringSubmatch(string(text), -1)
+	require.NotEmpty(t, commands)
+	for _, c := range commands {
+		words := strings.Fields(c[1])
+		pkg := words[slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "./") })]
+		files, err := filepath.Glob("../../" + pkg + "/*_test.go")
+		require.NoError(t, err)
+		var tests strings.Builder
+		for _, f := range files {
+			source, err := os.ReadFile(f)
+			require.NoError(t, err)
+			tests.Write(source)
+		}
+		run := slices.Index(words, "-run") + 1
+		require.Positive(t, run, c[0])
+		require.Contains(t, tests.String(), "\nfunc "+words[run]+"(t *testing.T)", c[0])
+		if slices.Contains(words, "-all") {
+			require.Contains(t, flag, pkg, c[0])
+		}
 	}
 }
