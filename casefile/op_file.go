@@ -1,6 +1,6 @@
 package casefile
 
-// The operations on open files, which version 1 of the format began with.
+// The operations on open files.
 
 // Open opens the device: open(2). The answer's ret is "*".
 type Open struct {

@@ -109,9 +109,9 @@ func (at *Attr) put(b []byte, env Env) (Resolved, error) {
 
 // Report is the attributes of the answer: after is the header and attributes
 // as they stand in user memory after the call, as far as they are mapped (nil
-// when the case gave an address of its own), and data what Bytes returned. Data is reported as Any when an address or a
-// descriptor was given and stands there unchanged, and when it was changed and
-// a descriptor is saved from it.
+// when the case gave an address of its own), and data what Bytes returned. Data
+// is reported as Any when an address or a descriptor was given and stands there
+// unchanged, and when it was changed and a descriptor is saved from it.
 func (a *Ioctl) Report(after []byte, data []Resolved) []GotAttr {
 	fd := make([]bool, len(a.Attrs))
 	for _, ref := range a.SaveFD {

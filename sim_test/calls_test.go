@@ -384,7 +384,8 @@ func (r *rabble) munmap() {
 	}
 }
 
-// fork makes a child that does as much as a call, and lets an older one go.
+// fork makes a child, which closes about half of its descriptors, and has an older
+// one exit.
 func (r *rabble) fork() {
 	child, err := r.task.Fork()
 	if err != nil {

@@ -9,9 +9,8 @@ import (
 	"uverbsim/spec"
 )
 
-// purposes are what programs do with the device, as they should: each makes or
-// destroys an object of which a rabble's other calls can make use, or both use
-// it at the same time.
+// purposes are what programs do with the device, as they should: each makes, uses or
+// destroys an object that a rabble's other calls can use, at the same time too.
 var purposes = []func(*rabble){
 	(*rabble).allocPD, (*rabble).regMR, (*rabble).regMR, (*rabble).reregMR, (*rabble).createCompChannel,
 	(*rabble).createCQ, (*rabble).createCQ, (*rabble).createQP, (*rabble).createQP, (*rabble).createSRQ, (*rabble).notify,
@@ -177,7 +176,8 @@ func (r *rabble) store(off uint64, v any) {
 
 // command writes a plain command with its driver's part, if it has one, and says
 // whether it worked. The answer of one that makes an object begins with its
-// handle. Of the objects that it is about those that are gone are forgotten.
+// handle. The objects that it is about are forgotten where the errno can mean that
+// one of them is gone.
 func (r *rabble) command(fd int, cmd uint8, object uint16, req, driver any, about ...handle) bool {
 	payload, err := binary.Append(make([]byte, 8), binary.LittleEndian, req)
 	if err == nil && driver != nil {

@@ -61,10 +61,10 @@ func (u *unlucky) Fail(_ *trace.Task, _ trace.Step, what string) bool {
 var stubHas = []string{"disassociate_ucontext", "mmap", "modify_cq", "resize_cq", "poll_cq", "req_notify_cq", "create_qp", "modify_qp",
 	"query_qp", "post_send", "post_recv", "create_srq", "destroy_srq", "modify_srq", "query_srq", "alloc_mw", "create_wq", "modify_wq"}
 
-// TestStorm has several threads of a process, and its children, do all sorts of
-// things with the same descriptors, while events happen and, where the driver
-// can do that, the device is taken away and comes back. Nothing may panic,
-// race or hang, and when all is closed the books are as at the start.
+// TestStorm has several threads of a process do all sorts of things with the same
+// descriptors, while children come and go, events happen and, where the driver can
+// do that, the device is taken away and comes back. Nothing may panic, race or hang,
+// and when all is closed the books are as at the start.
 func TestStorm(t *testing.T) {
 	for _, s := range storms {
 		t.Run(s.name, func(t *testing.T) {
@@ -120,13 +120,14 @@ func storm(t *testing.T, c *casefile.Case, removals, faults bool, seed uint64) {
 	done := make(chan struct{})
 	around.Go(func() { happen(m, done) })
 	around.Go(func() { interrupt(workers, done) })
-	removed := 0
+	var removed atomic.Int64
 	if removals {
-		around.Go(func() { removed = comeAndGo(t, m, &made, stop) })
+		around.Go(func() { comeAndGo(t, m, &made, &removed, stop) })
 	}
 	time.Sleep(*stormTime)
 	const patience = time.Minute
-	for late := time.Now().Add(patience); made.missing() != "" && time.Now().Before(late); {
+	lacking := func() bool { return made.missing() != "" || removals && removed.Load() == 0 }
+	for late := time.Now().Add(patience); lacking() && time.Now().Before(late); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	close(stop)
@@ -139,8 +140,10 @@ func storm(t *testing.T, c *casefile.Case, removals, faults bool, seed uint64) {
 		failed += l.failed
 	}
 	t.Logf("%d steps, %d of them calls that worked, %d removals, %d faults; what worked: %v",
-		steps.Load(), made.total(), removed, failed, made.worked)
+		steps.Load(), made.total(), removed.Load(), failed, made.worked)
 	require.Empty(t, made.missing(), "it never worked")
+	require.Equal(t, removals, removed.Load() > 0, "whether the device was taken away")
+	require.Equal(t, faults, failed > 0, "whether steps failed")
 
 	within("the shutdown", m.Shutdown)
 	after := m.Books()
@@ -214,15 +217,15 @@ func interrupt(workers []*rabble, done <-chan struct{}) {
 }
 
 // comeAndGo takes the device away and brings it back, each time when some calls have
-// worked on it, and returns how often.
-func comeAndGo(t *testing.T, m *model.Machine, made *loot, stop <-chan struct{}) (n int) {
+// worked on it, and counts how often.
+func comeAndGo(t *testing.T, m *model.Machine, made *loot, removed *atomic.Int64, stop <-chan struct{}) {
 	const some = 50
 	remover := m.Process().Thread()
-	for ; ; n++ {
+	for ; ; removed.Add(1) {
 		for goal := made.total() + some; made.total() < goal; {
 			select {
 			case <-stop:
-				return n
+				return
 			case <-time.After(time.Millisecond):
 			}
 		}
@@ -235,7 +238,7 @@ func comeAndGo(t *testing.T, m *model.Machine, made *loot, stop <-chan struct{})
 		}
 		if err := m.Add(); err != nil {
 			t.Error(err)
-			return n
+			return
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (r *rig) doing(list ...*command) func(*process.Task) {
 	}
 }
 
-// meeting has two threads come to the functions of that name together: the first waits
+// meeting has two threads come to one of the named functions together: the first waits
 // for the other.
 type meeting struct {
 	*testing.T

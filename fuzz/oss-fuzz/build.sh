@@ -20,8 +20,9 @@ esac
 mkdir -p "$OUT/corpus"
 cp sim_test/corpus/*.jsonl "$OUT/corpus/"
 
-go run ./scripts/fuzz -list | while IFS=: read -r package target; do
+targets=$(go run ./scripts/fuzz -list)
+while IFS=: read -r package target; do
 	name=$(tr / _ <<<"${package#uverbsim/}")_$target
 	compile_native_go_fuzzer_v2 "$package" "$target" "$name"
 	[ -x "$OUT/$name" ] || { echo "$package:$target was not built" >&2; exit 1; }
-done
+done <<<"$targets"

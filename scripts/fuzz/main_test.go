@@ -53,8 +53,19 @@ func TestFind(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "uverbsim/spec:FuzzKeys", of[0].String())
 	require.Len(t, of, 1)
-	_, err = find(t.Context(), []string{"FuzzNothing"})
-	require.ErrorContains(t, err, "no target FuzzNothing")
+	for _, nothing := range []string{"FuzzNothing", "./spec:FuzzNothing", "./trace"} {
+		_, err = find(t.Context(), []string{"./spec", nothing})
+		require.ErrorContains(t, err, "no target "+nothing)
+	}
+
+	// Names add up: what one of them names is run, once.
+	several, err := find(t.Context(), []string{"./spec", "FuzzProgramMLX5", "./spec:FuzzKeys"})
+	require.NoError(t, err)
+	spec, err := find(t.Context(), []string{"./spec"})
+	require.NoError(t, err)
+	require.Greater(t, len(spec), 1)
+	require.Len(t, several, len(spec)+1)
+	require.Equal(t, one[0].String(), several[len(spec)].String())
 }
 
 // TestWatchdog: each target ends when it hangs.
@@ -71,6 +82,7 @@ func TestWatchdog(t *testing.T) {
 			require.NoError(t, err)
 			for _, body := range regexp.MustCompile(`\.Fuzz\(func\([^)]*\) \{`).Split(string(text), -1)[1:] {
 				watched++
+				body, _, _ = strings.Cut(body, "\n}\n") // the function ends there
 				if !strings.HasPrefix(strings.TrimSpace(body), "watchdog.On(") && !strings.Contains(body, "b.play(") {
 					t.Errorf("%s: a target without watchdog.On", f)
 				}

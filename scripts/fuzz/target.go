@@ -30,55 +30,52 @@ type target struct {
 
 func (t *target) String() string { return t.Package + ":" + t.Name }
 
-// find returns the targets of the project that are named, in the order of their
-// packages; without names all of them.
+// find returns the targets of the project that are named, each once, in the order of
+// the names and, of one name, of their packages; without names all of them.
 func find(ctx context.Context, names []string) ([]*target, error) {
-	var patterns []string
-	functions := map[string]bool{} // by "Fuzz..." or "./package:Fuzz..."
+	if len(names) == 0 {
+		names = []string{"./..."}
+	}
+	var targets []*target
+	known := map[string]bool{}
 	for _, n := range names {
-		pattern, function, both := strings.Cut(n, ":")
-		switch {
-		case both:
-			patterns = append(patterns, pattern)
-			functions[function] = false
-		case strings.HasPrefix(n, "Fuzz"):
-			functions[n] = false
-		default:
-			patterns = append(patterns, n)
+		named, err := ofName(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range named {
+			if !known[t.String()] {
+				known[t.String()] = true
+				targets = append(targets, t)
+			}
 		}
 	}
-	if len(patterns) == 0 {
-		patterns = []string{"./..."}
+	return targets, nil
+}
+
+// ofName returns the targets of one name: "FuzzX", "./package" or "./package:FuzzX".
+func ofName(ctx context.Context, name string) (targets []*target, err error) {
+	pattern, function, both := strings.Cut(name, ":")
+	if !both && strings.HasPrefix(name, "Fuzz") {
+		pattern, function = "./...", name
 	}
-	packages, err := list(ctx, patterns)
+	packages, err := list(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
-	var targets []*target
 	for _, p := range packages {
 		found, err := p.targets()
 		if err != nil {
 			return nil, err
 		}
-		for _, name := range found {
-			if _, named := functions[name]; named {
-				functions[name] = true
-			} else if len(functions) > 0 {
-				continue
+		for _, f := range found {
+			if function == "" || f == function {
+				targets = append(targets, &target{Package: p.ImportPath, Name: f, dir: p.Dir})
 			}
-			targets = append(targets, &target{Package: p.ImportPath, Name: name, dir: p.Dir})
-		}
-	}
-	for _, n := range names {
-		if _, function, both := strings.Cut(n, ":"); both {
-			n = function
-		}
-		if there, named := functions[n]; named && !there {
-			return nil, fmt.Errorf("no target %s", n)
 		}
 	}
 	if len(targets) == 0 {
-		return nil, errors.New("no targets")
+		return nil, fmt.Errorf("no target %s", name)
 	}
 	return targets, nil
 }
@@ -89,8 +86,8 @@ type pkg struct {
 	TestGoFiles, XTestGoFiles []string
 }
 
-func list(ctx context.Context, patterns []string) (packages []pkg, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, patterns...)...)
+func list(ctx context.Context, pattern string) (packages []pkg, err error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", pattern)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"uverbsim/rule"
 	"uverbsim/sim_test/faults"
 	"uverbsim/trace"
 )
@@ -40,7 +41,7 @@ func kindsTable() string {
 	var b strings.Builder
 	b.WriteString("| kind | the call answers |\n|---|---|\n")
 	for k := range trace.NumSteps {
-		fmt.Fprintf(&b, "| %s | %s |\n", k, faults.ErrnoName(faults.ByKind[k]))
+		fmt.Fprintf(&b, "| %s | %s |\n", k, rule.ErrnoName(faults.ByKind[k]))
 	}
 	return b.String()
 }
@@ -55,7 +56,7 @@ func exceptionsTable() string {
 			kinds = append(kinds, k.String())
 		}
 		for _, errno := range e.Errno {
-			answers = append(answers, faults.ErrnoName(errno))
+			answers = append(answers, rule.ErrnoName(errno))
 		}
 		if e.GoesOn {
 			answers = append(answers, "what it does without")

@@ -114,7 +114,7 @@ var Exceptions = []Exception{
 	{What: []string{"memdup_user"}, In: []string{"mlx5_ib_query_device"}, Errno: []syscall.Errno{syscall.EINVAL},
 		Why: "ib_is_buffer_cleared answers that a buffer which it cannot look at is not cleared; mlx5_ib_query_device refuses that with EINVAL"},
 	{What: []string{"memdup_user"}, In: []string{"mlx5_ib_create_qp"}, Errno: []syscall.Errno{syscall.EINVAL},
-		Why: "ib_is_buffer_cleared answers that a buffer which it cannot look at is not cleared; get_qp_uidx's caller check_ucmd_data and process_udata_size refuse that with EINVAL"},
+		Why: "ib_is_buffer_cleared answers that a buffer which it cannot look at is not cleared; check_ucmd_data and process_udata_size refuse that with EINVAL"},
 	{What: []string{"memdup_user"}, In: []string{"create_srq_user"}, Errno: []syscall.Errno{syscall.EINVAL},
 		Why: "ib_is_buffer_cleared answers that a buffer which it cannot look at is not cleared; create_srq_user refuses that with EINVAL"},
 	{What: []string{"memdup_user"}, Errno: []syscall.Errno{syscall.EOPNOTSUPP},

@@ -5,8 +5,6 @@ import (
 	"sync"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"uverbsim/rule"
 	"uverbsim/trace"
 )
@@ -127,7 +125,7 @@ func answerOf(ret int64, err error) Answer {
 	if err == nil {
 		return Answer{Ret: ret}
 	}
-	return Answer{-1, errnoOf(err), err}
+	return Answer{-1, errnoOf(err)}
 }
 
 // errnoOf is the errno of an error, 0 of one that has none.
@@ -141,17 +139,4 @@ func errnoOf(err error) syscall.Errno {
 		return r.Errno
 	}
 	return 0
-}
-
-// ErrnoName is the name of an errno as cases spell it, "" for 0.
-func ErrnoName(e syscall.Errno) string {
-	switch e {
-	case 0:
-		return ""
-	case syscall.EAGAIN:
-		return "EAGAIN"
-	case syscall.EOPNOTSUPP:
-		return "EOPNOTSUPP"
-	}
-	return unix.ErrnoName(e)
 }

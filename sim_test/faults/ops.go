@@ -16,7 +16,7 @@ const OpErrno = syscall.ENOMEM
 
 var (
 	errorType = reflect.TypeFor[error]()
-	opErr     = reflect.ValueOf(syscall.Errno(OpErrno))
+	opErr     = reflect.ValueOf(OpErrno)
 )
 
 // failingOps makes each operation of a device that can fail a step. An operation

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 
+	"uverbsim/rule"
 	"uverbsim/trace"
 )
 
@@ -27,7 +28,7 @@ func (e Expectation) Allows(o *Outcome) bool {
 func (e Expectation) text(c *Call) string {
 	var names []string
 	for _, errno := range e.Errno {
-		names = append(names, ErrnoName(errno))
+		names = append(names, rule.ErrnoName(errno))
 	}
 	if e.GoesOn {
 		names = append(names, c.Answer.String())

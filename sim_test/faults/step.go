@@ -5,6 +5,7 @@ import (
 	"slices"
 	"syscall"
 
+	"uverbsim/rule"
 	"uverbsim/sim_test/model"
 	"uverbsim/trace"
 )
@@ -51,7 +52,6 @@ type callID struct{ thread, n int }
 type Answer struct {
 	Ret   int64
 	Errno syscall.Errno
-	Err   error // what is behind the errno, a *rule.Rule on the model
 }
 
 func (a Answer) same(b Answer) bool { return a.Ret == b.Ret && a.Errno == b.Errno }
@@ -65,4 +65,4 @@ func (a Answer) String() string {
 }
 
 // Name is the errno in the spelling of the cases, "" for none.
-func (a Answer) Name() string { return ErrnoName(a.Errno) }
+func (a Answer) Name() string { return rule.ErrnoName(a.Errno) }

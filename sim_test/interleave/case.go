@@ -22,7 +22,6 @@ type Ending struct {
 	Refused [][]error    // why each step of each thread was refused
 	Waited  []bool       // who waited for what no other thread brings
 	Left    *model.Books // when all threads had returned
-	Steps   []player.StepResult
 }
 
 // Calls says in short what each thread was answered: "0" or its errno, joined by
@@ -150,7 +149,7 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 			if r.Err != nil {
 				return "", r.Err
 			}
-			e.Waited, e.Steps = waited, r.Steps
+			e.Waited = waited
 			before.Processes, after.Processes = nil, nil
 			if machine.Driver.Device() == nil { // a device that is gone keeps no books
 				before.EventHandlers, before.Charges = after.EventHandlers, after.Charges

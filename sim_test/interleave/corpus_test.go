@@ -32,8 +32,7 @@ var beyond = map[string]map[string]string{
 }
 
 // TestCorpus: of each recorded case the explored outcomes are those that the real
-// kernel was seen to have, by the errnos of its
-// threads, and those that are beyond.
+// kernel was seen to have, by the errnos of its threads, and those that are beyond.
 func TestCorpus(t *testing.T) {
 	cases, err := recorded()
 	require.NoError(t, err)

@@ -265,7 +265,7 @@ func (x *explorer) learn(r *run) {
 		return
 	}
 	for _, k := range r.tasks { // what those that wait for ever were about to do
-		if k.waited || !k.over && k.next.acc != nil {
+		if k.waited {
 			x.races(h, &k.next.event)
 		}
 	}

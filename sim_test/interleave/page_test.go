@@ -3,6 +3,7 @@ package interleave
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -58,7 +59,7 @@ func reasonsTable() string {
 				}
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s`, %s | %s |\n", name, strings.Join(sorted(answers), " or "), r.fn, r.file, r.why)
+		fmt.Fprintf(&b, "| %s | %s | `%s`, %s | %s |\n", name, strings.Join(slices.Sorted(maps.Keys(answers)), " or "), r.fn, r.file, r.why)
 	}
 	return b.String()
 }
@@ -69,15 +70,6 @@ func kind(o outcome) string {
 		return "not at all"
 	}
 	return "0"
-}
-
-func sorted(set map[string]bool) []string {
-	var all []string
-	for s := range set {
-		all = append(all, s)
-	}
-	slices.Sort(all)
-	return all
 }
 
 func pairsTable(t *testing.T) string {

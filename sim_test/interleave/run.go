@@ -76,8 +76,7 @@ type task struct {
 	panics error
 }
 
-// chooser says which of the tasks that can go on does; -1 ends the execution
-// there.
+// chooser says which of the tasks that can go on does. At least one can.
 type chooser func(r *run, enabled []bool) int
 
 // run is one execution. It is the Sink of the world's tasks. Only one task runs
@@ -203,9 +202,7 @@ func (r *run) next() *task {
 		some = some || enabled[i]
 	}
 	if some {
-		if i := r.choose(r, enabled); i >= 0 {
-			return r.grant(i)
-		}
+		return r.grant(r.choose(r, enabled))
 	}
 	r.active = false
 	close(r.stopped)

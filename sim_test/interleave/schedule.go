@@ -2,6 +2,7 @@ package interleave
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -80,10 +81,5 @@ func keepOn(r *run, enabled []bool) int {
 	if len(r.events) > 0 && enabled[r.cur] {
 		return r.cur
 	}
-	for i, ok := range enabled {
-		if ok {
-			return i
-		}
-	}
-	return -1
+	return slices.Index(enabled, true)
 }
