@@ -17,15 +17,31 @@ func (d *Device) FileRefs() int {
 }
 
 // Left returns how many objects somebody still holds that were of files which are
-// gone.
+// gone, but for abandoned ones.
 func (d *Device) Left() (objects int) {
+	objects, _ = d.countLeft()
+	return objects
+}
+
+// Abandoned returns how many files are gone of whose objects the driver did not give up
+// one: what that held stays held.
+func (d *Device) Abandoned() (files int) {
+	_, files = d.countLeft()
+	return files
+}
+
+func (d *Device) countLeft() (objects, abandoned int) {
 	d.leftMutex.Lock()
 	defer d.leftMutex.Unlock()
 	d.pruneLeft()
 	for _, f := range d.left {
-		objects += f.Objects.Alive()
+		if f.Objects.Abandoned() {
+			abandoned++
+		} else {
+			objects += f.Objects.Alive()
+		}
 	}
-	return objects
+	return objects, abandoned
 }
 
 // leave remembers a file that goes before the last of its objects.

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,6 +50,27 @@ func TestLeft(t *testing.T) {
 	kept[1].Put(nil)
 	require.Zero(t, r.d.Left())
 	require.Empty(t, r.d.left)
+}
+
+// errStubborn is the hardware object of one that cannot be destroyed.
+var errStubborn = errors.New("the driver does not give it up")
+
+// TestAbandoned: a file whose objects could not be destroyed is not one whose objects
+// somebody holds.
+func TestAbandoned(t *testing.T) {
+	r := newRig(t, nil)
+	fd, f := r.open(t, r.p)
+	r.fd = fd
+	r.call(t, testCreate, 0)
+	r.call(t, testCreate, 0)
+	for o := range f.Objects.Objects(nil) {
+		o.HW = errStubborn
+		o.Get(nil) // as a queue holds its channel
+		break
+	}
+	require.NoError(t, r.p.Close(fd))
+	require.Equal(t, 1, r.d.Abandoned())
+	require.Zero(t, r.d.Left())
 }
 
 // TestDeviceHeld names the locks of a device and of a file that somebody holds.

@@ -57,7 +57,12 @@ func testDefs() Definitions {
 			{ID: testUse, Name: "USE", Attrs: []spec.Attr{handle(spec.AccessRead)}},
 		}}}},
 		Types: map[uint16]*uobject.TypeAttrs{testObject: {
-			Destroy: func(*uobject.Object, uobject.RemoveReason, uobject.Attrs) error { return nil },
+			Destroy: func(o *uobject.Object, _ uobject.RemoveReason, _ uobject.Attrs) error {
+				if o.HW == errStubborn {
+					return errStubborn
+				}
+				return nil
+			},
 		}},
 		Methods: map[MethodID]Handler{
 			{testObject, testTen}: nop,

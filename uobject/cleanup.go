@@ -20,6 +20,7 @@ func (f *File) DestroyAll(why RemoveReason, attrs Attrs) {
 	}
 	if f.uobjects.next != &f.uobjects {
 		t.Warn("uverbs_destroy_ufile_hw")
+		f.abandoned.Store(true)
 		f.cleanup(RemoveDriverFailure, attrs)
 	}
 	f.owner.DestroyContext(task, why)

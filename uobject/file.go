@@ -39,7 +39,8 @@ type File struct {
 	uobjects     Object // head of the ring of committed objects, newest first
 	listed       int
 
-	alive atomic.Int64 // objects that somebody has a reference on
+	alive     atomic.Int64 // objects that somebody has a reference on
+	abandoned atomic.Bool
 
 	// spares has, for each object key, one object that was aborted before
 	// anyone else could see it, to be used again.
@@ -109,6 +110,10 @@ func (f *File) Counts() (objects, handles int) {
 // that are committed, those in the making, and those that are destroyed but held; not
 // those that are lost for ever (Object.Lose).
 func (f *File) Alive() int { return int(f.alive.Load()) }
+
+// Abandoned says whether there was an object that could not be destroyed when the file
+// was closed or the device went. What it holds stays held.
+func (f *File) Abandoned() bool { return f.abandoned.Load() }
 
 // Held returns the names of the locks that somebody holds.
 func (f *File) Held() (names []string) {

@@ -25,7 +25,7 @@ type Effect struct {
 var Effects = []Effect{
 	{Why: "an object that the driver does not give up, of a file that is closed, is lost with what it holds (uverbs_destroy_ufile_hw)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("uverbs_destroy_ufile_hw") },
-		Leaves: []string{"Hardware.", "LeftObjects", "Charges", "Processes"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Hardware.", "Abandoned", "Charges", "Processes"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "an event that there is no memory for is lost (ib_uverbs_async_handler, ib_uverbs_comp_handler)",
 		of:     func(_ *Outcome, s *Step) bool { return s.What == "ib_uverbs_event" },
 		Leaves: []string{"Files"}, Rest: true},
@@ -34,16 +34,16 @@ var Effects = []Effect{
 		Leaves: []string{"Files"}, Rest: true},
 	{Why: "an XRC domain stays in use by a queue pair that could not be opened (create_xrc_qp_user)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("create_xrc_qp_user") },
-		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Abandoned", "Charges"}, Rest: true},
 	{Why: "an XRC domain without a file is in use once more when the driver does not give it up (ib_uverbs_dealloc_xrcd)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_dealloc_xrcd") },
-		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Files"}, Stays: []string{"Hardware.xrcd", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a shared queue pair that the driver does not give up is lost, and its XRC domain stays in use (__ib_destroy_shared_qp)",
 		of:     func(_ *Outcome, s *Step) bool { return s.In("__ib_destroy_shared_qp") },
-		Leaves: []string{"Files", "Hardware.", "LeftObjects"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Files", "Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a multicast group that the driver does not let go is off the list already, and its queue pair in use for ever (ib_uverbs_detach_mcast)",
 		of:   func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_detach_mcast") && s.Kind == trace.Op },
-		Rest: true, Stays: []string{"Hardware.", "LeftObjects", "Charges"}},
+		Rest: true, Stays: []string{"Hardware.", "Abandoned", "Charges"}},
 	{Why: "a destroy whose answer cannot be written, or not flagged as written: the object is gone by then",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && !s.In("uverbs_request") && slices.ContainsFunc(destroyers, s.In)
@@ -103,7 +103,7 @@ var Effects = []Effect{
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
 	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays (rdma_alloc_abort_uobject)",
 		of:     func(o *Outcome, s *Step) bool { return isCopy(s) && refuses(o.Case.Device) },
-		Leaves: []string{"Files", "Hardware.", "LeftObjects", "Charges", "Processes"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Files", "Hardware.", "Abandoned", "Charges", "Processes"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a read into memory that cannot be written: the event is off the queue by then",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && (s.In("ib_uverbs_event_read") || s.In("devx_async_cmd_event_read"))
@@ -119,17 +119,17 @@ var Effects = []Effect{
 		of: func(o *Outcome, s *Step) bool {
 			return len(o.Hits) > 1 && slices.Contains(commands, s.Kind) && s.In("create_real_mr")
 		},
-		Leaves: []string{"Processes", "Hardware.", "LeftObjects"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true, Pair: true},
+		Leaves: []string{"Processes", "Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device or the driver does not give up behind another fault, while the call is undone, is lost with what it holds",
 		of: func(o *Outcome, _ *Step) bool {
 			return len(o.Hits) > 1 && !expectStep(o, &o.Hits[0]).GoesOn && (slices.Contains(commands, o.Hits[1].Kind) || o.Hits[1].Kind == trace.Op)
 		},
-		Leaves: []string{"Hardware.", "LeftObjects"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true, Pair: true},
+		Leaves: []string{"Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device does not give up while a call is undone, or where nobody looks at what it answers, is lost with what it holds",
 		of: func(o *Outcome, s *Step) bool {
 			return slices.Contains(commands, s.Kind) && expectStep(o, s).GoesOn
 		},
-		Leaves: []string{"Hardware.", "LeftObjects"}, Stays: []string{"Hardware.", "LeftObjects", "Charges"}, Rest: true},
+		Leaves: []string{"Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 }
 
 // destroyers are the functions of the calls that destroy an object and then answer.

@@ -16,6 +16,7 @@ type Books struct {
 	OpenFiles     int // of the device
 	FileRefs      int // references that files have on the device, and on those that it was before
 	LeftObjects   int // objects that somebody holds of files that are gone
+	Abandoned     int // files that are gone, and hold something since the driver did not give up an object
 	EventHandlers int // on the device
 	Processes     []ProcessBooks
 	Files         []FileBooks // open files of the device that a process has a descriptor of or into
@@ -77,6 +78,7 @@ func (m *Machine) Books() *Books {
 	for _, d := range devices {
 		b.FileRefs += d.FileRefs()
 		b.LeftObjects += d.Left()
+		b.Abandoned += d.Abandoned()
 	}
 	for _, p := range procs {
 		b.Processes = append(b.Processes, ProcessBooks{p.FDCount(), p.Mem.Areas(), p.Mem.PinnedPages(), p.Mem.PinnedVM()})

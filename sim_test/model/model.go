@@ -177,7 +177,7 @@ func (m *Machine) Add() error {
 	defer m.mu.Unlock()
 	var devices []*kernel.Device
 	for _, d := range m.devices {
-		if d.FileRefs() != 0 || d.Left() != 0 {
+		if d.FileRefs() != 0 || d.Left() != 0 || d.Abandoned() != 0 {
 			devices = append(devices, d)
 		}
 	}
