@@ -122,12 +122,12 @@ var Effects = []Effect{
 		Leaves: []string{"Processes", "Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device or the driver does not give up behind another fault, while the call is undone, is lost with what it holds",
 		of: func(o *Outcome, _ *Step) bool {
-			return len(o.Hits) > 1 && !expectStep(o, &o.Hits[0]).GoesOn && (slices.Contains(commands, o.Hits[1].Kind) || o.Hits[1].Kind == trace.Op)
+			return len(o.Hits) > 1 && !expectStep(&o.Hits[0]).GoesOn && (slices.Contains(commands, o.Hits[1].Kind) || o.Hits[1].Kind == trace.Op)
 		},
 		Leaves: []string{"Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true, Pair: true},
 	{Why: "what the device does not give up while a call is undone, or where nobody looks at what it answers, is lost with what it holds",
 		of: func(o *Outcome, s *Step) bool {
-			return slices.Contains(commands, s.Kind) && expectStep(o, s).GoesOn
+			return slices.Contains(commands, s.Kind) && expectStep(s).GoesOn
 		},
 		Leaves: []string{"Hardware.", "Abandoned"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 }

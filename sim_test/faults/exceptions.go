@@ -15,11 +15,10 @@ type Exception struct {
 	In     []string     // within all of these functions
 	Errno  []syscall.Errno
 	GoesOn bool // the call answers what it does without the fault
-	Pair   bool // it is met only behind another fault
 	Why    string
 }
 
-func (e *Exception) of(_ *Outcome, s *Step) bool {
+func (e *Exception) of(s *Step) bool {
 	if len(e.Kinds) > 0 && !slices.Contains(e.Kinds, s.Kind) || len(e.What) > 0 && !slices.Contains(e.What, s.What) {
 		return false
 	}
@@ -59,8 +58,6 @@ var Exceptions = []Exception{
 		Why: "is_valid_mcast_lid asks all ports when it cannot learn the queue pair's"},
 	{Kinds: op, What: []string{"destroy_qp"}, In: []string{"__ib_destroy_shared_qp"}, GoesOn: true,
 		Why: "__ib_destroy_shared_qp answers 0 whatever ib_destroy_qp does"},
-	{Kinds: op, What: []string{"destroy_qp"}, In: []string{"ib_create_qp_user"}, GoesOn: true, Pair: true,
-		Why: "ib_create_qp_user answers why the queue pair could not be opened"},
 	{In: []string{"destroy_qp_common"}, GoesOn: true,
 		Why: "destroy_qp_common returns nothing: it warns"},
 	{In: []string{"deallocate_uars"}, GoesOn: true,

@@ -58,16 +58,16 @@ var ByKind = [trace.NumSteps]syscall.Errno{
 func Expect(o *Outcome) Expectation {
 	e := Expectation{GoesOn: true}
 	for i := range o.Hits {
-		if e = expectStep(o, &o.Hits[i]); !e.GoesOn {
+		if e = expectStep(&o.Hits[i]); !e.GoesOn {
 			break
 		}
 	}
 	return e
 }
 
-func expectStep(o *Outcome, s *Step) Expectation {
+func expectStep(s *Step) Expectation {
 	for i := range Exceptions {
-		if e := &Exceptions[i]; e.of(o, s) {
+		if e := &Exceptions[i]; e.of(s) {
 			return Expectation{e.GoesOn, e.Errno, e}
 		}
 	}
