@@ -11,14 +11,8 @@ import (
 // from the user's memory. On a fault it returns false, with the bytes before
 // the fault copied and the rest of dst zeroed.
 func CopyFromUser(t *trace.Task, m Memory, dst []byte, from Addr) bool {
-	want := len(dst)
-	if t != nil {
-		want = t.Cut("copy_from_user", want)
-	}
-	n := m.CopyIn(dst[:want], from)
-	if t != nil {
-		t.Note(trace.CopyIn, "", uint64(from), uint64(len(dst)), uint64(n))
-	}
+	n := m.CopyIn(dst[:t.Cut("copy_from_user", len(dst))], from)
+	t.Note(trace.CopyIn, "", uint64(from), uint64(len(dst)), uint64(n))
 	if n < len(dst) {
 		clear(dst[n:])
 		return false

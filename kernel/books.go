@@ -1,6 +1,9 @@
 package kernel
 
-import "uverbsim/uobject"
+import (
+	"uverbsim/trace"
+	"uverbsim/uobject"
+)
 
 // What a test that balances the books asks for. No call may be under way: then
 // nobody holds a lock, and each reference is one of something that exists.
@@ -69,15 +72,7 @@ func (d *Device) pruneLeft() {
 }
 
 // Held returns the names of the device's locks that somebody holds.
-func (d *Device) Held() (names []string) {
-	if d.listsMutex.Held() {
-		names = append(names, d.listsMutex.Name)
-	}
-	if d.XRCDTreeMutex.Held() {
-		names = append(names, d.XRCDTreeMutex.Name)
-	}
-	return names
-}
+func (d *Device) Held() []string { return trace.Held(&d.listsMutex, &d.XRCDTreeMutex) }
 
 // FileOf returns the file that has those objects.
 func FileOf(objects *uobject.File) *File { return objects.Owner().(*owner).file() }
@@ -86,10 +81,4 @@ func FileOf(objects *uobject.File) *File { return objects.Owner().(*owner).file(
 func (f *File) Refs() int { return int(f.ref.Load()) }
 
 // Held returns the names of the file's locks that somebody holds.
-func (f *File) Held() []string {
-	names := f.Objects.Held()
-	if f.UcontextLock.Held() {
-		names = append(names, f.UcontextLock.Name)
-	}
-	return names
-}
+func (f *File) Held() []string { return append(f.Objects.Held(), trace.Held(&f.UcontextLock)...) }

@@ -126,9 +126,7 @@ func (b *Bundle) runMethod() error {
 	}
 	p := b.priv
 	m := p.method
-	if t != nil {
-		t.Point(trace.Word, "load", "handler", trace.Reads, &m.handler)
-	}
+	t.Point(trace.Word, "load", "handler", trace.Reads, &m.handler)
 	handler := m.handler.Load()
 	if handler == nil {
 		return rule.MethodDisassociated

@@ -77,7 +77,7 @@ func cqCreate(b *kernel.Bundle) error {
 		cq.Context = channel.Ext.(*kernel.CompletionEventFile)
 	}
 	u := o.Ext.(*kernel.UCQ)
-	u.SetEventFile(b.Trace(), b.AsyncEvent(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD))
+	u.SetEventFile(t, b.AsyncEvent(spec.UVERBS_ATTR_CREATE_CQ_EVENT_FD))
 	if err := makeCQ(b, cq, &attr); err != nil {
 		putEventFile(t, &u.UEvent)
 		if channel != nil {

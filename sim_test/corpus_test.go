@@ -18,6 +18,7 @@ import (
 	"uverbsim/casefile"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
+	"uverbsim/sim_test/suite"
 )
 
 // shard is which part of the recorded cases TestCorpus and TestBooks play, so that
@@ -27,11 +28,7 @@ var shard = flag.String("shard", "1/1", "i/n: play the i-th of n parts of the re
 // inShard says whether the case of that index in its file is this shard's.
 func inShard(t *testing.T) func(index int) bool {
 	t.Helper()
-	var i, n int
-	_, err := fmt.Sscanf(*shard, "%d/%d", &i, &n)
-	require.NoError(t, err, "-shard")
-	require.True(t, 1 <= i && i <= n, "-shard %s", *shard)
-	return func(index int) bool { return index%n == i-1 }
+	return suite.InShard(t, *shard)
 }
 
 // shortSubset is how many cases one that -short plays stands for.

@@ -173,3 +173,22 @@ func (s *RWSem) UpWrite(t *Task) {
 	s.mu.Unlock()
 	t.Note(Unlock, s.Name, 1, 0, 0)
 }
+
+// Lockable is a Mutex or an RWSem.
+type Lockable interface {
+	Held() bool
+	name() string
+}
+
+func (m *Mutex) name() string { return m.Name }
+func (s *RWSem) name() string { return s.Name }
+
+// Held returns the names of those locks that somebody holds.
+func Held(locks ...Lockable) (names []string) {
+	for _, l := range locks {
+		if l.Held() {
+			names = append(names, l.name())
+		}
+	}
+	return names
+}

@@ -116,16 +116,8 @@ func (f *File) Alive() int { return int(f.alive.Load()) }
 func (f *File) Abandoned() bool { return f.abandoned.Load() }
 
 // Held returns the names of the locks that somebody holds.
-func (f *File) Held() (names []string) {
-	if f.HWDestroyRwsem.Held() {
-		names = append(names, f.HWDestroyRwsem.Name)
-	}
-	for _, m := range []*trace.Mutex{&f.uobjectsLock, &f.handles.mu} {
-		if m.Held() {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+func (f *File) Held() []string {
+	return trace.Held(&f.HWDestroyRwsem, &f.uobjectsLock, &f.handles.mu)
 }
 
 // Owner returns the rest of the open file.

@@ -15,9 +15,9 @@
 // (page_fault.go) and taken away when a process changes its memory (odp.go) or an
 // exporter moves a dma-buf (dmabuf.go). Flows of users (flow_create.go, flow_raw.go)
 // become rules in flow tables that are kept in their order as mlx5_core does
-// (flow_core.go, flow_rules.go); the tables of the Ethernet driver, which takes no packets here, are
-// not among them. Of the events that are about one object those of completion queues,
-// shared receive queues and DEVX objects reach users. Operations that are outside of
-// the model are listed in unmodelled.go; they exist, so that the device's API is
-// complete, and answer rule mlx5/unmodelled.
+// (flow_core.go, flow_rules.go); the tables of the Ethernet driver, which takes no
+// packets here, are not among them. Of the events that are about one object those of
+// completion queues, shared receive queues and DEVX objects reach users. Operations
+// that are outside of the model are listed in unmodelled.go; they exist, so that the
+// device's API is complete, and answer rule mlx5/unmodelled.
 package mlx5

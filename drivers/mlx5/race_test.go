@@ -1,17 +1,16 @@
 package mlx5
 
 import (
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/copyuser"
 	"uverbsim/drivers/mlx5/hw"
 	"uverbsim/process"
+	"uverbsim/sim_test/meeting"
 	"uverbsim/spec"
 	"uverbsim/trace"
 )
@@ -77,27 +76,6 @@ func (r *rig) doing(list ...*command) func(*process.Task) {
 	}
 }
 
-// meeting has two threads come to one of the named functions together: the first waits
-// for the other.
-type meeting struct {
-	*testing.T
-	at []string
-	on atomic.Bool
-	ch chan struct{}
-}
-
-func (m *meeting) Event(_ *trace.Task, e *trace.Event) {
-	if e.Kind != trace.Enter || !m.on.Load() || !slices.Contains(m.at, e.Name) {
-		return
-	}
-	select {
-	case m.ch <- struct{}{}:
-	case <-m.ch:
-	case <-time.After(10 * time.Second):
-		m.Errorf("nobody else came to %v", m.at)
-	}
-}
-
 // TestUnlockedFields: calls on one object that hold no common lock, as they hold none
 // in the kernel, are made by two threads at once. It is for the race detector, which
 // reports each field that they share and that is not guarded.
@@ -113,19 +91,19 @@ func TestUnlockedFields(t *testing.T) {
 		{"REREG_MR and ADVISE_MR", hw.ConnectX6Dx, []string{"mlx5_ib_rereg_user_mr", "mlx5_ib_advise_mr"}, reregAndAdvise},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := &meeting{T: t, at: c.at, ch: make(chan struct{})}
+			m := meeting.New(t, c.at...)
 			r := newTracedRig(t, Config{Profile: c.profile}, trace.NewTask(1, m))
 			r.context(request())
 			round := c.make(r)
 			second := r.task.Process.NewTask(trace.NewTask(2, m))
 			for range 20 {
 				one, other := round()
-				m.on.Store(true)
+				m.On(true)
 				var both sync.WaitGroup
 				both.Go(func() { one(r.task) })
 				both.Go(func() { other(second) })
 				both.Wait()
-				m.on.Store(false)
+				m.On(false)
 			}
 		})
 	}

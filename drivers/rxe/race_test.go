@@ -3,33 +3,14 @@ package rxe
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"uverbsim/core"
+	"uverbsim/sim_test/meeting"
 	"uverbsim/spec"
 	"uverbsim/trace"
 )
-
-// meeting has two threads come to rxe_queue_resize together: the first waits for the
-// other.
-type meeting struct {
-	*testing.T
-	ch chan struct{}
-}
-
-func (m meeting) Event(_ *trace.Task, e *trace.Event) {
-	if e.Kind != trace.Enter || e.Name != "rxe_queue_resize" {
-		return
-	}
-	select {
-	case m.ch <- struct{}{}:
-	case <-m.ch:
-	case <-time.After(10 * time.Second):
-		m.Errorf("nobody else came to %s", e.Name)
-	}
-}
 
 // TestResizedAtOnce: calls that give one queue another size hold no common lock, as in
 // the kernel, and are made by two threads at once. It is for the race detector, which
@@ -40,7 +21,8 @@ func TestResizedAtOnce(t *testing.T) {
 	srq, _, err := r.srq(core.SRQAttr{MaxWR: 16, MaxSGE: 1}, r.udata(nil, createSRQRespSize))
 	require.NoError(t, err)
 	cmd := spec.RxeModifySRQCmd{MmapInfoAddr: uint64(r.take(16))}
-	m := meeting{t, make(chan struct{})}
+	m := meeting.New(t, "rxe_queue_resize")
+	m.On(true)
 	for name, resize := range map[string]func(u *core.Udata, n uint32) error{
 		"a CQ": func(u *core.Udata, n uint32) error { return r.dev.Ops.ResizeCQ(cq, int32(n), u) },
 		"an SRQ": func(u *core.Udata, n uint32) error {

@@ -2,39 +2,20 @@ package faults_test
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"uverbsim/rule"
 	"uverbsim/sim_test/faults"
+	"uverbsim/sim_test/suite"
 	"uverbsim/trace"
 )
-
-// page is the page that has the tables.
-const page = "../../docs/faults.md"
 
 // TestDocument holds the tables of the page to those of this package; with -update it
 // writes them.
 func TestDocument(t *testing.T) {
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	want := string(text)
-	for name, table := range map[string]string{"kinds": kindsTable(), "exceptions": exceptionsTable(), "effects": effectsTable()} {
-		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-		head, rest, ok := strings.Cut(want, begin)
-		require.True(t, ok, begin)
-		_, tail, ok := strings.Cut(rest, end)
-		require.True(t, ok, end)
-		want = head + begin + "\n" + table + "\n" + end + tail
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(want), 0o666))
-		return
-	}
-	require.Equal(t, want, string(text), "%s: go test ./sim_test/faults -run TestDocument -update", page)
+	suite.Page(t, "../../docs/faults.md",
+		map[string]string{"kinds": kindsTable(), "exceptions": exceptionsTable(), "effects": effectsTable()}, *update)
 }
 
 func kindsTable() string {

@@ -70,12 +70,9 @@ func cases(t *testing.T) (list []named) {
 		every = slices.DeleteFunc(every, func(c named) bool { _, found := slices.BinarySearch(names, c.name); return !found })
 		require.Len(t, every, len(names), "cases of %s", sampleFile)
 	}
-	var i, n int
-	_, err := fmt.Sscanf(*shard, "%d/%d", &i, &n)
-	require.NoError(t, err, "-shard")
-	require.True(t, 1 <= i && i <= n, "-shard %s", *shard)
+	mine := suite.InShard(t, *shard)
 	for at, c := range every {
-		if at%n == i-1 {
+		if mine(at) {
 			list = append(list, c)
 		}
 	}

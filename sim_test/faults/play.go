@@ -105,7 +105,7 @@ func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
 	}
 	run.Lost = differences(closed(start), closed(run.end))
 	run.Unrest = unrest(run.Calls)
-	if run.end != nil && held(run.end) {
+	if run.end != nil && run.end.Locked() {
 		run.Unrest = append(run.Unrest, "at the end: "+strings.Join(run.end.Unrest, ", "))
 	}
 	if run.end != nil && run.end.FileRefs != 0 {
@@ -118,7 +118,7 @@ func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
 // one leaves that was refused is asked about where calls are that are refused.
 func unrest(calls []*Call) (all []string) {
 	for _, c := range calls {
-		if c.before == nil || c.after == nil || c.Answer.Errno != 0 && !held(c.after) {
+		if c.before == nil || c.after == nil || c.Answer.Errno != 0 && !c.after.Locked() {
 			continue
 		}
 		for _, u := range c.after.Unrest {
@@ -128,11 +128,6 @@ func unrest(calls []*Call) (all []string) {
 		}
 	}
 	return all
-}
-
-// held says whether books say that a lock is held.
-func held(b *model.Books) bool {
-	return slices.ContainsFunc(b.Unrest, func(s string) bool { return strings.HasSuffix(s, " is held") })
 }
 
 func newInjector(plan map[callID][]int, list bool) *injector {

@@ -173,14 +173,11 @@ func TestCross(t *testing.T) {
 			prog := Case(build(t, t.Name(), driver, beforehand[driver], calls), func(e *Ending) (string, error) {
 				return e.Refusals(), m.check(e, met)
 			})
-			if *toReplay != "" {
-				outcome, lines, err := Replay(prog, *toReplay)
-				t.Logf("%s\n%s", outcome, strings.Join(lines, "\n"))
-				require.NoError(t, err)
+			if replays(t, prog) {
 				return
 			}
 			r := Explore(prog, opts)
-			require.NoErrorf(t, r.Err, "go test ./sim_test/interleave -v -all -run '%s' -schedule '%s'", exactly(t.Name()), r.Schedule)
+			require.NoErrorf(t, r.Err, "go test ./sim_test/interleave -v -all -run '%s' -schedule '%s'", suite.Pattern(t.Name()), r.Schedule)
 			t.Logf("%d interleavings explored: %v", r.Executions, outcomes(r))
 			explored++
 			interleavings += r.Executions
@@ -268,11 +265,6 @@ func (m mixture) check(e *Ending, met map[string]map[string]bool) error {
 		met[n.name][id] = true
 	}
 	return nil
-}
-
-// exactly is the pattern of one test's name.
-func exactly(name string) string {
-	return "^" + strings.ReplaceAll(strings.ReplaceAll(name, "+", `\+`), "/", "$/^") + "$"
 }
 
 // TestIngredients: they are refused as pairs are, and by nothing else, and the triples

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,32 +13,16 @@ import (
 	"uverbsim/casefile"
 	"uverbsim/report/replay"
 	"uverbsim/rule"
+	"uverbsim/sim_test/suite"
 )
 
 var update = flag.Bool("update", false, "write the tables of the page")
 
-// page is the page that has the tables.
-const page = "../../docs/interleavings.md"
-
 // TestDocument holds the tables of the page to those of this package, and to how much
 // was explored; with -update it writes them.
 func TestDocument(t *testing.T) {
-	text, err := os.ReadFile(page)
-	require.NoError(t, err)
-	want := string(text)
-	for name, table := range map[string]string{"reasons": reasonsTable(), "pairs": pairsTable(t), "replay": replayed(t)} {
-		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
-		head, rest, ok := strings.Cut(want, begin)
-		require.True(t, ok, begin)
-		_, tail, ok := strings.Cut(rest, end)
-		require.True(t, ok, end)
-		want = head + begin + "\n" + table + "\n" + end + tail
-	}
-	if *update {
-		require.NoError(t, os.WriteFile(page, []byte(want), 0o666))
-		return
-	}
-	require.Equal(t, want, string(text), "%s: go test ./sim_test/interleave -run TestDocument -update", page)
+	suite.Page(t, "../../docs/interleavings.md",
+		map[string]string{"reasons": reasonsTable(), "pairs": pairsTable(t), "replay": replayed(t)}, *update)
 }
 
 func reasonsTable() string {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"uverbsim/sim_test/suite"
 )
 
 // pair are calls that run at the same time, on a device of that driver, when the steps
@@ -252,8 +254,20 @@ func (p *pair) explored(t *testing.T) *Result {
 
 // again is the command that replays a schedule.
 func (p *pair) again(schedule string) string {
-	return fmt.Sprintf("go test ./sim_test/interleave -v -run 'TestPairs/^%s$' -schedule '%s'",
-		strings.ReplaceAll(p.name, "/", "$/^"), schedule)
+	return fmt.Sprintf("go test ./sim_test/interleave -v -run 'TestPairs/%s' -schedule '%s'", suite.Pattern(p.name), schedule)
+}
+
+// replays carries out the schedule that the command line has, and says whether it has
+// one.
+func replays(t *testing.T, p Program) bool {
+	t.Helper()
+	if *toReplay == "" {
+		return false
+	}
+	outcome, lines, err := Replay(p, *toReplay)
+	t.Logf("%s\n%s", outcome, strings.Join(lines, "\n"))
+	require.NoError(t, err)
+	return true
 }
 
 // TestPairs: each pair, and each triple, has the outcomes that are written down, all of
@@ -263,10 +277,7 @@ func TestPairs(t *testing.T) {
 	for _, p := range pairs {
 		t.Run(p.name, func(t *testing.T) {
 			prog := p.program(t)
-			if *toReplay != "" {
-				outcome, lines, err := Replay(prog, *toReplay)
-				t.Logf("%s\n%s", outcome, strings.Join(lines, "\n"))
-				require.NoError(t, err)
+			if replays(t, prog) {
 				return
 			}
 			r := p.explored(t)

@@ -2,6 +2,8 @@ package model
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"uverbsim/core"
 	"uverbsim/kernel"
@@ -23,10 +25,18 @@ func (m *Machine) Locked() bool {
 	return false
 }
 
+// isHeld ends what Unrest says of a lock.
+const isHeld = " is held"
+
+// Locked says whether the books have a lock that somebody holds.
+func (b *Books) Locked() bool {
+	return slices.ContainsFunc(b.Unrest, func(s string) bool { return strings.HasSuffix(s, isHeld) })
+}
+
 // hold notes locks that somebody holds, and says whether there are any.
 func (b *Books) hold(locks []string) bool {
 	for _, name := range locks {
-		b.Unrest = append(b.Unrest, name+" is held")
+		b.Unrest = append(b.Unrest, name+isHeld)
 	}
 	return len(locks) > 0
 }

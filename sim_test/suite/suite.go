@@ -8,6 +8,7 @@ package suite
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,16 @@ func Share(one int) int {
 		return 1
 	}
 	return one
+}
+
+// InShard says of which of the things that are counted from 0 a shard "i/n" consists.
+func InShard(t testing.TB, shard string) func(index int) bool {
+	t.Helper()
+	var i, n int
+	if _, err := fmt.Sscanf(shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+		t.Fatalf("-shard %s: it is i/n, with i from 1 to n", shard)
+	}
+	return func(index int) bool { return index%n == i-1 }
 }
 
 // AtOnce has so many of the tests that call t.Parallel run at once, unless -parallel
@@ -76,13 +87,18 @@ func Missing(t testing.TB, format string, args ...any) {
 	t.Skipf(format, args...)
 }
 
-// command is what runs a test of the package in a directory with -all.
-func command(dir, test string) string {
+// Pattern is what -run takes for one test, or for a subtest below another pattern.
+func Pattern(test string) string {
 	var run []string
 	for part := range strings.SplitSeq(test, "/") {
 		run = append(run, "^"+regexp.QuoteMeta(part)+"$")
 	}
-	return "go test ./" + filepath.ToSlash(dir) + " -run '" + strings.Join(run, "/") + "' -all"
+	return strings.Join(run, "/")
+}
+
+// command is what runs a test of the package in a directory with -all.
+func command(dir, test string) string {
+	return "go test ./" + filepath.ToSlash(dir) + " -run '" + Pattern(test) + "' -all"
 }
 
 // directory is that of the package under test, which its tests run in, from the root

@@ -25,12 +25,11 @@
 // destination's GID, or straight back if that is the sender itself. There the
 // responder (responder.go) takes it in: it takes a posted receive (receive.go) or
 // goes through the key that the packet names (perform.go), and answers (answer.go).
-// The acknowledgement
-// (acknowledge.go) completes the request, and completions (complete.go) go to the
-// completion queues (cq.go) and from there to the event queues (event.go). What
-// goes wrong on the way becomes a completion with a syndrome, a negative
-// acknowledgement, and an event, and puts the queue pair into error, where what is
-// posted is flushed.
+// The acknowledgement (acknowledge.go) completes the request, and completions
+// (complete.go) go to the completion queues (cq.go) and from there to the event
+// queues (event.go). What goes wrong on the way becomes a completion with a syndrome,
+// a negative acknowledgement, and an event, and puts the queue pair into error, where
+// what is posted is flushed.
 //
 // Where a key's page is absent that the driver may bring in, the queue pair waits
 // and the driver is told (page_fault.go).
