@@ -94,8 +94,9 @@ func (c *caller) again(tb testing.TB, at copyuser.Addr) calls {
 	}
 }
 
-// TestTwoCores: two threads on one file do 1.8 times the calls of one. The
-// machine has to have two cores for them, which a loop that shares nothing tells.
+// TestTwoCores: two threads on one file do 1.8 times the calls of one. Two
+// processors need not be two cores: where calls that share nothing, on a machine
+// each, do less than twice as many too, that is what 1.8 is taken of.
 func TestTwoCores(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("times say nothing here")
@@ -105,25 +106,15 @@ func TestTwoCores(t *testing.T) {
 	}
 	for _, tc := range twoThreads {
 		t.Run(tc.name, func(t *testing.T) {
-			p, machine := newPair(tc.make(t)), newPair(bare(), bare())
-			rounds(func() { p.round(); machine.round() }, func() bool { return p.cores() >= coresAim })
-			got := p.cores()
-			t.Logf("%.2f times one core's calls, at %d ns each; a loop that shares nothing %.2f times", got, int(p.single)/p.n, machine.cores())
-			if got < coresAim && machine.cores() < 1.9 {
-				t.Skipf("two threads that share nothing do only %.2f times as much as one", machine.cores())
-			}
-			require.GreaterOrEqual(t, got, coresAim)
+			one, _ := tc.make(t)
+			other, _ := tc.make(t)
+			shared, apart := newPair(tc.make(t)), newPair(one, other)
+			aim := func() float64 { return coresAim * min(1, apart.cores()/2) }
+			rounds(func() { shared.round(); apart.round() }, func() bool { return apart.cores() > 0 && shared.cores() >= aim() })
+			t.Logf("%.2f times one core's calls, at %d ns each; on two machines %.2f times", shared.cores(), int(shared.single)/shared.n, apart.cores())
+			require.NotZero(t, apart.cores(), "two threads never ran together")
+			require.GreaterOrEqual(t, shared.cores(), aim())
 		})
-	}
-}
-
-// bare is a loop that shares nothing.
-func bare() calls {
-	state := new([256]uint64)
-	return func(n int) {
-		for i := range n {
-			state[100] = state[100]*6364136223846793005 + uint64(i)
-		}
 	}
 }
 

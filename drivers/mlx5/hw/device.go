@@ -119,6 +119,7 @@ type Device struct {
 	timed    []*qp             // those with a timer
 	failed   []*qp             // those in error
 	pageable bool              // the page that was found absent last is one that the driver brings in
+	pieces   uint64            // of other keys that one use may still lead to
 	raw      rawPath
 	roots    [2]*flowTable           // of the tables for received and for sent frames
 	counters map[uint32]*flowCounter // by number

@@ -56,6 +56,7 @@ const (
 	keyBus                 // the bus refused the access
 	keyNotPresent          // a page is absent, or not there for writing
 	keyNesting             // keys stand for keys more often than the device follows
+	keyPieces              // the range is in more pieces than the device follows
 	keyRequest             // a work request about a key is malformed
 )
 
@@ -71,6 +72,7 @@ var keyErrors = [...]string{
 	keyBus:        "the bus refused the access",
 	keyNotPresent: "a page is not present",
 	keyNesting:    "the key leads through too many other keys",
+	keyPieces:     "the range is in too many pieces",
 	keyRequest:    "the work request is malformed",
 }
 

@@ -78,8 +78,14 @@ func (m *mkey) putKLMs(at uint64, list []byte) {
 	} else {
 		at, m.ends = 0, m.ends[:0]
 	}
-	for _, k := range m.klms[at:] {
-		end += uint64(k.count)
+	repeats := m.repeats()
+	for i, k := range m.klms[at:] {
+		switch {
+		case !repeats:
+			end += uint64(k.count)
+		case at+uint64(i) > 0:
+			end += k.bytes()
+		}
 		m.ends = append(m.ends, end)
 	}
 }
@@ -124,6 +130,9 @@ func (d *Device) walk(m *mkey, moves right, addr, n uint64, p []byte, depth uint
 		d.pageable = e == keyNotPresent && m.onDemand
 		return e
 	case modeKLM, modeKSM:
+		if depth == 0 {
+			d.pieces = maxPieces
+		}
 		if depth > 0 && depth >= d.cap(capIndirection) { // one level there is always
 			return keyNesting
 		}
@@ -202,9 +211,29 @@ func (m *mkey) beyond(i uint64) keyError {
 	return keyBounds
 }
 
+// maxPieces bounds the pieces of other keys that the device looks at for one
+// use: it goes through all of a message's memory before the first byte moves, and
+// others wait meanwhile. No list has as many without repeating itself.
+const maxPieces = 1 << 20
+
+// takePieces says whether n more may be looked at.
+func (d *Device) takePieces(n uint64) bool {
+	if n > d.pieces {
+		return false
+	}
+	d.pieces -= n
+	return true
+}
+
 // walkPieces is walk for a list of pieces of other keys.
 func (d *Device) walkPieces(m *mkey, moves right, off, n uint64, p []byte, depth uint64) keyError {
+	if p == nil && m.repeats() && d.spans(m, moves, off, n, depth) {
+		return keyOK
+	}
 	for n > 0 {
+		if !d.takePieces(1) {
+			return keyPieces
+		}
 		k, left, ok := m.piece(off)
 		if !ok {
 			return keyBounds
@@ -259,9 +288,21 @@ func (m *mkey) piece(off uint64) (k klm, left uint64, ok bool) {
 		k.addr += in
 		return k, m.mask + 1 - in, true
 	}
-	if len(m.klms) > 0 && m.klms[0].key == strideOp {
+	if m.repeats() {
 		return m.stride(off)
 	}
+	i := m.entry(off)
+	if i == len(m.ends) {
+		return klm{}, 0, false
+	}
+	k = m.klms[i]
+	left = m.ends[i] - off
+	k.addr += uint64(k.count) - left
+	return k, left, true
+}
+
+// entry is the index of the entry that ends behind off, their number if none does.
+func (m *mkey) entry(off uint64) int {
 	lo, hi := 0, len(m.ends)
 	for lo < hi {
 		if mid := int(uint(lo+hi) / 2); m.ends[mid] <= off {
@@ -270,36 +311,5 @@ func (m *mkey) piece(off uint64) (k klm, left uint64, ok bool) {
 			hi = mid
 		}
 	}
-	if lo == len(m.ends) {
-		return klm{}, 0, false
-	}
-	k = m.klms[lo]
-	left = m.ends[lo] - off
-	k.addr += uint64(k.count) - left
-	return k, left, true
-}
-
-// strideOp stands where a list of pieces has its first key if the list repeats:
-// the count is then the bytes of a round, the upper half of the address how many
-// rounds there are, and its lower 16 bits how many entries follow. Each of these
-// has its stride and its bytes in the halves of the count: a round takes so many
-// bytes from each, and the next begins a stride further on.
-const strideOp = 0x400
-
-func (m *mkey) stride(off uint64) (k klm, left uint64, ok bool) {
-	head := m.klms[0]
-	if head.count == 0 || off/uint64(head.count) >= head.addr>>32 {
-		return klm{}, 0, false
-	}
-	round, in := off/uint64(head.count), off%uint64(head.count)
-	rest := uint64(head.count) - in // of the round, whatever its entries say
-	for _, k = range m.klms[1:min(1+head.addr&0xffff, uint64(len(m.klms)))] {
-		n := uint64(k.count & 0xffff)
-		if in < n {
-			k.addr += round*uint64(k.count>>16) + in
-			return k, min(n-in, rest), true
-		}
-		in -= n
-	}
-	return klm{}, 0, false
+	return lo
 }

@@ -431,6 +431,33 @@ func TestUMRLayouts(t *testing.T) {
 			require.Equal(t, tt.want.String(), w.reaches(key, w.who, localRead, 0, 64).String())
 		})
 	}
+	// A round of 2**30 is as quick as one: what lies between the rounds is looked
+	// at once. Where it cannot be, the pieces are, up to a bound.
+	const gib, dumpFill = 1 << 30, 0x600
+	holed := w.key(keyOptions{flags: mkcAll, mode: 2, pd: w.pd, length: gib,
+		klms: []klmEntry{{1, w.lkey, memoryAt}, {1, 0x123456, 0}, {gib - 2, dumpFill, 0}}})
+	for _, tt := range []struct {
+		name   string
+		length uint64
+		list   []klmEntry
+		want   keyError
+	}{
+		{"one byte of the memory", gib, []klmEntry{{1, strideOp, gib<<32 | 1}, {1, w.lkey, memoryAt}}, keyOK},
+		{"one byte too far on", gib, []klmEntry{{1, strideOp, gib<<32 | 1}, {1, w.lkey, memoryAt + 2*ramPage}}, keyBounds},
+		{"each byte of the memory", 2 * ramPage, []klmEntry{{1, strideOp, gib<<32 | 1}, {1<<16 | 1, w.lkey, memoryAt}}, keyOK},
+		{"and one more", 2*ramPage + 1, []klmEntry{{1, strideOp, gib<<32 | 1}, {1<<16 | 1, w.lkey, memoryAt}}, keyBounds},
+		{"the second entry's too", 4 * ramPage, []klmEntry{{2, strideOp, gib<<32 | 2}, {1, dumpFill, 0}, {1<<16 | 1, w.lkey, memoryAt}}, keyOK},
+		{"the second entry's not", 4*ramPage + 2, []klmEntry{{2, strideOp, gib<<32 | 2}, {1, dumpFill, 0}, {1<<16 | 1, w.lkey, memoryAt}}, keyBounds},
+		{"the last round ends before", 3, []klmEntry{{2, strideOp, 2<<32 | 2}, {1, w.lkey, memoryAt}, {1<<16 | 1, w.lkey, memoryAt + 2*ramPage - 1}}, keyOK},
+		{"a hole between the rounds", maxPieces / 4, []klmEntry{{1, strideOp, gib<<32 | 1}, {2<<16 | 1, holed, 0}}, keyOK},
+		{"and too many rounds", maxPieces, []klmEntry{{1, strideOp, gib<<32 | 1}, {2<<16 | 1, holed, 0}}, keyPieces},
+		{"a hole in the rounds", gib, []klmEntry{{1, strideOp, gib<<32 | 1}, {1<<16 | 1, holed, 0}}, keyNone},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			require.Equal(t, keyOK, configure(tt.length, klmBytes(tt.list...)))
+			require.Equal(t, tt.want.String(), w.reaches(key, w.who, localRead, 0, tt.length).String())
+		})
+	}
 	// libmlx5 invalidates such a key as it does a window, from any queue pair.
 	require.Equal(t, keyOK, w.change(bind(true, key, 0, w.who, 0, 0, 0, 0), w.who))
 	require.Equal(t, keyFree, w.reaches(key, w.who, localRead, 0, 8))
