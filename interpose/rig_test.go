@@ -140,6 +140,7 @@ func verbs(fd int, object, method uint16, driver uint32, attrs ...*attr) (unix.E
 		le.PutUint16(at[2:], a.len)
 		le.PutUint16(at[4:], spec.UVERBS_ATTR_F_MANDATORY)
 		le.PutUint64(at[8:], a.data)
+		// Written in place: a call in between could move the stack, where buf may be.
 		if a.buf != nil {
 			le.PutUint16(at[2:], uint16(len(a.buf)))
 			le.PutUint64(at[8:], uint64(uintptr(unsafe.Pointer(&a.buf[0]))))

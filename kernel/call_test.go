@@ -117,16 +117,7 @@ func (r *rig) open(tb testing.TB, p *process.Process) (int, *File) {
 // put writes a call into the process's memory at addr.
 func (r *rig) put(tb testing.TB, addr copyuser.Addr, object, method uint16, attrs ...spec.IoctlAttr) {
 	tb.Helper()
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: testDriver}
-	var h [spec.IoctlHdrSize]byte
-	hdr.Encode(&h)
-	require.True(tb, r.p.Mem.Store(addr, h[:]))
-	for i, a := range attrs {
-		var b [spec.IoctlAttrSize]byte
-		a.Encode(&b)
-		require.True(tb, r.p.Mem.Store(addr+spec.IoctlHdrSize+copyuser.Addr(i)*spec.IoctlAttrSize, b[:]))
-	}
+	require.True(tb, r.p.Mem.Store(addr, spec.EncodeMethod(testDriver, object, method, attrs...)))
 }
 
 // tenAttrs are the attributes of the method with ten.

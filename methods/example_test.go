@@ -34,16 +34,7 @@ func ExampleCore() {
 	mem, _ := p.Mmap(-1, 4096, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANONYMOUS, 0)
 	answer := uint64(mem) + 2048
 	call := func(method uint16, attrs ...spec.IoctlAttr) {
-		var hdr [spec.IoctlHdrSize]byte
-		(&spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: spec.UVERBS_OBJECT_DEVICE,
-			MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: 99}).Encode(&hdr)
-		b := hdr[:]
-		for i := range attrs {
-			var a [spec.IoctlAttrSize]byte
-			attrs[i].Encode(&a)
-			b = append(b, a[:]...)
-		}
-		p.Mem.Store(mem, b)
+		p.Mem.Store(mem, spec.EncodeMethod(99, spec.UVERBS_OBJECT_DEVICE, method, attrs...))
 		_, err := p.Ioctl(fd, spec.RDMA_VERBS_IOCTL, mem)
 		fmt.Println(err)
 	}

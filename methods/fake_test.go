@@ -234,16 +234,7 @@ func ptr(id uint16, size int, at copyuser.Addr) spec.IoctlAttr { return num(id, 
 
 // put writes a call into the process's memory.
 func (r *rig) put(object, method uint16, attrs ...spec.IoctlAttr) {
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object,
-		MethodID: method, NumAttrs: uint16(len(attrs)), DriverID: fakeDriverID}
-	var h [spec.IoctlHdrSize]byte
-	hdr.Encode(&h)
-	require.True(r, r.p.Mem.Store(r.args, h[:]))
-	for i, a := range attrs {
-		var b [spec.IoctlAttrSize]byte
-		a.Encode(&b)
-		require.True(r, r.p.Mem.Store(r.args+spec.IoctlHdrSize+copyuser.Addr(i)*spec.IoctlAttrSize, b[:]))
-	}
+	require.True(r, r.p.Mem.Store(r.args, spec.EncodeMethod(fakeDriverID, object, method, attrs...)))
 	r.nattrs = len(attrs)
 }
 

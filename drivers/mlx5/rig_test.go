@@ -108,13 +108,7 @@ func (r *rig) answer(a spec.IoctlAttr, n int) []byte { return r.bytes(addrOf(a),
 // prepare writes a call into the process's memory and returns where.
 func (r *rig) prepare(object, method uint16, attrs ...spec.IoctlAttr) copyuser.Addr {
 	r.Helper()
-	hdr := spec.IoctlHdr{Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize), ObjectID: object, MethodID: method,
-		NumAttrs: uint16(len(attrs)), DriverID: spec.RDMA_DRIVER_MLX5}
-	buf := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(buf))
-	for i, a := range attrs {
-		a.Encode((*[spec.IoctlAttrSize]byte)(buf[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	buf := spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, object, method, attrs...)
 	at := r.take(len(buf))
 	require.True(r, r.task.Mem.Store(at, buf))
 	return at

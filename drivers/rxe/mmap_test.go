@@ -38,10 +38,8 @@ func newUser(t testing.TB) *user {
 	require.NoError(t, err)
 	r.none = r.mem + rigMemory
 
-	hdr := spec.IoctlHdr{Length: spec.IoctlHdrSize, ObjectID: spec.UVERBS_OBJECT_DEVICE, MethodID: spec.UVERBS_METHOD_GET_CONTEXT,
-		DriverID: spec.RDMA_DRIVER_RXE}
 	arg := r.take(spec.IoctlHdrSize)
-	r.task.Store(arg, spec.Bytes(&hdr))
+	r.task.Store(arg, spec.EncodeMethod(spec.RDMA_DRIVER_RXE, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_GET_CONTEXT))
 	_, err = r.task.Ioctl(u.fd, spec.RDMA_VERBS_IOCTL, arg)
 	require.NoError(t, err)
 	f := r.task.Fget(u.fd)

@@ -1,6 +1,7 @@
 package ptrace_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -79,32 +80,12 @@ func open() int {
 
 // ask makes calls, which the file refuses.
 func ask(fd, n int) {
-	arg := (&call{object: spec.UVERBS_OBJECT_DEVICE, method: spec.UVERBS_METHOD_QUERY_PORT}).bytes()
+	arg := spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_QUERY_PORT)
 	for range n {
 		if err := verbs(fd, arg); err != unix.ENOTTY {
 			must(fmt.Errorf("the file answers %v", err))
 		}
 	}
-}
-
-// call is the argument of an ioctl.
-type call struct {
-	object, method uint16
-	attrs          []spec.IoctlAttr
-}
-
-func (c *call) bytes() []byte {
-	size := spec.IoctlHdrSize + len(c.attrs)*spec.IoctlAttrSize
-	h := spec.IoctlHdr{
-		Length: uint16(size), ObjectID: c.object, MethodID: c.method, NumAttrs: uint16(len(c.attrs)),
-		DriverID: spec.RDMA_DRIVER_MLX5,
-	}
-	b := make([]byte, size)
-	h.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range c.attrs {
-		c.attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return b
 }
 
 // The buffer of a core command in the client "one".
@@ -116,17 +97,10 @@ const (
 // one makes one call of each kind.
 func one() {
 	fd := open()
-	in := make([]byte, createCQSize)
-	for i := range in {
-		in[i] = filler
-	}
-	arg := (&call{
-		object: spec.UVERBS_OBJECT_DEVICE, method: spec.UVERBS_METHOD_INVOKE_WRITE,
-		attrs: []spec.IoctlAttr{
-			{AttrID: spec.UVERBS_ATTR_CORE_IN, Len: createCQSize, Data: address(in)},
-			{AttrID: spec.UVERBS_ATTR_WRITE_CMD, Len: 8, Data: 18},
-		},
-	}).bytes()
+	in := bytes.Repeat([]byte{filler}, createCQSize) // on the heap: the stack may move before the call
+	arg := spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_INVOKE_WRITE,
+		spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_CORE_IN, Len: createCQSize, Data: address(in)},
+		spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_WRITE_CMD, Len: 8, Data: 18})
 	if err := verbs(fd, arg); err != unix.ENOTTY {
 		must(fmt.Errorf("the file answers %v", err))
 	}

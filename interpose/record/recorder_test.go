@@ -109,18 +109,9 @@ func TestChildIsInTheCase(t *testing.T) {
 
 // portQuery is the argument of a QUERY_PORT that lies at an address.
 func portQuery(at copyuser.Addr) []byte {
-	hdr := spec.IoctlHdr{Length: spec.IoctlHdrSize + 2*spec.IoctlAttrSize, ObjectID: spec.UVERBS_OBJECT_DEVICE,
-		MethodID: spec.UVERBS_METHOD_QUERY_PORT, NumAttrs: 2, DriverID: spec.RDMA_DRIVER_MLX5}
-	attrs := []spec.IoctlAttr{
-		{AttrID: spec.UVERBS_ATTR_QUERY_PORT_PORT_NUM, Len: 8, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: 1},
-		{AttrID: spec.UVERBS_ATTR_QUERY_PORT_RESP, Len: 48, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: uint64(at) + 512},
-	}
-	b := make([]byte, hdr.Length)
-	hdr.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
-	return b
+	return spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_DEVICE, spec.UVERBS_METHOD_QUERY_PORT,
+		spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_QUERY_PORT_PORT_NUM, Len: 8, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: 1},
+		spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_QUERY_PORT_RESP, Len: 48, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: uint64(at) + 512})
 }
 
 // TestEndsEarly: what is still going on when the recording ends is written, and

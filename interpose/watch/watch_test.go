@@ -25,10 +25,7 @@ const (
 func memory(h spec.IoctlHdr, attrs []spec.IoctlAttr, n int) *copyuser.Bytes {
 	b := make([]byte, bufAt-argAt+n)
 	h.NumAttrs = max(h.NumAttrs, uint16(len(attrs)))
-	h.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	copy(b, spec.EncodeIoctl(&h, attrs))
 	for i := range n {
 		b[bufAt-argAt+i] = byte(i + 1)
 	}

@@ -60,13 +60,8 @@ func callOf(driver uint32, object, method uint16, a *spec.Attr, n int) *watch.Ca
 }
 
 func take(driver uint32, object, method uint16, attrs []spec.IoctlAttr) *watch.Call {
-	h := spec.IoctlHdr{ObjectID: object, MethodID: method, DriverID: driver, NumAttrs: uint16(len(attrs)),
-		Length: uint16(spec.IoctlHdrSize + len(attrs)*spec.IoctlAttrSize)}
 	mem := make([]byte, bufAt-argAt+0x1000)
-	h.Encode((*[spec.IoctlHdrSize]byte)(mem))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(mem[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	copy(mem, spec.EncodeMethod(driver, object, method, attrs...))
 	for i := bufAt - argAt; i < len(mem); i++ {
 		mem[i] = 1
 	}

@@ -37,10 +37,7 @@ func memory(h spec.IoctlHdr, attrs []spec.IoctlAttr, buf []byte) *copyuser.Bytes
 	if h.NumAttrs == 0 {
 		h.NumAttrs = uint16(len(attrs))
 	}
-	h.Encode((*[spec.IoctlHdrSize]byte)(b))
-	for i := range attrs {
-		attrs[i].Encode((*[spec.IoctlAttrSize]byte)(b[spec.IoctlHdrSize+i*spec.IoctlAttrSize:]))
-	}
+	copy(b, spec.EncodeIoctl(&h, attrs))
 	copy(b[bufAt-argAt:], buf)
 	return copyuser.NewBytes(argAt, b)
 }

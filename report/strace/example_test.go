@@ -14,12 +14,8 @@ import (
 // A watcher is told of each call before and after it. Here the call destroys a
 // protection domain.
 func Example() {
-	argument := make([]byte, spec.IoctlHdrSize+spec.IoctlAttrSize)
-	header := spec.IoctlHdr{Length: uint16(len(argument)), ObjectID: spec.UVERBS_OBJECT_PD, MethodID: spec.UVERBS_METHOD_PD_DESTROY,
-		DriverID: spec.RDMA_DRIVER_MLX5, NumAttrs: 1}
-	header.Encode((*[spec.IoctlHdrSize]byte)(argument))
-	handle := spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_DESTROY_PD_HANDLE, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: 1}
-	handle.Encode((*[spec.IoctlAttrSize]byte)(argument[spec.IoctlHdrSize:]))
+	argument := spec.EncodeMethod(spec.RDMA_DRIVER_MLX5, spec.UVERBS_OBJECT_PD, spec.UVERBS_METHOD_PD_DESTROY,
+		spec.IoctlAttr{AttrID: spec.UVERBS_ATTR_DESTROY_PD_HANDLE, Flags: spec.UVERBS_ATTR_F_MANDATORY, Data: 1})
 
 	s := strace.New(os.Stdout, strace.Options{})
 	call := &watch.Call{
