@@ -51,8 +51,9 @@ func both(one, two calls, n int) (time.Duration, bool) {
 	run := func(c calls, who int32) (s span, met bool) {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		time.Sleep(nap) // who has slept is given a processor at once
-		c(n/4 + 1)      // and finds its cache full of others' things
+		defer g.ball.Store(gateClosed) // where a call fails nobody waits for its thread
+		time.Sleep(nap)                // who has slept is given a processor at once
+		c(n/4 + 1)                     // and finds its cache full of others' things
 		if !g.meet(who) {
 			return s, false
 		}
@@ -61,10 +62,11 @@ func both(one, two calls, n int) (time.Duration, bool) {
 		s.end = time.Now()
 		return s, true
 	}
-	done := make(chan span)
+	done := make(chan span, 1)
 	go func() {
-		s, _ := run(two, 1)
-		done <- s
+		var s span
+		defer func() { done <- s }()
+		s, _ = run(two, 1)
 	}()
 	a, met := run(one, 0)
 	b := <-done

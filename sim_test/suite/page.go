@@ -22,7 +22,7 @@ func Page(t testing.TB, page string, tables map[string]string, update bool) {
 		head, rest, begins := strings.Cut(want, begin)
 		_, tail, ends := strings.Cut(rest, end)
 		if !begins || !ends {
-			t.Fatalf("%s: no lines %q and %q", page, begin, end)
+			t.Fatalf("%s: no lines %q and %q", page, strings.TrimSpace(begin), strings.TrimSpace(end))
 		}
 		want = head + begin + "\n" + table + "\n" + end + tail
 	}

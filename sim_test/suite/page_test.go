@@ -1,6 +1,7 @@
 package suite
 
 import (
+	"fmt"
 	"os"
 	"testing"
 
@@ -13,8 +14,9 @@ type told struct {
 	errors int
 }
 
-func (*told) Helper()                 {}
-func (t *told) Errorf(string, ...any) { t.errors++ }
+func (*told) Helper()                      {}
+func (t *told) Errorf(string, ...any)      { t.errors++ }
+func (*told) Fatalf(f string, args ...any) { panic(fmt.Sprintf(f, args...)) }
 
 // TestPage: a table that differs is told, and only update writes it, each between its
 // lines.
@@ -35,4 +37,16 @@ func TestPage(t *testing.T) {
 	got, err = os.ReadFile(page)
 	require.NoError(t, err)
 	require.Equal(t, "# Page\n<!-- a -->\n\nnew\n\n<!-- end of a -->\nbetween\n<!-- b -->\n\nB\n\n<!-- end of b -->\nend\n", string(got))
+
+	require.PanicsWithValue(t, page+`: no lines "<!-- c -->" and "<!-- end of c -->"`, func() {
+		Page(fails, page, map[string]string{"c": "C\n"}, true)
+	})
+}
+
+func TestInShard(t *testing.T) {
+	in := InShard(t, "2/3")
+	require.Equal(t, []bool{false, true, false, false, true}, []bool{in(0), in(1), in(2), in(3), in(4)})
+	for _, shard := range []string{"", "1", "0/3", "4/3", "1/0", "-1/3", "1/3x", "1/2/3", " 1/3", "+1/3", "a/b"} {
+		require.PanicsWithValue(t, "-shard "+shard+": it is i/n, with i from 1 to n", func() { InShard(&told{TB: t}, shard) }, shard)
+	}
 }

@@ -46,7 +46,7 @@ func Share(one int) int {
 func InShard(t testing.TB, shard string) func(index int) bool {
 	t.Helper()
 	var i, n int
-	if _, err := fmt.Sscanf(shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n {
+	if _, err := fmt.Sscanf(shard, "%d/%d", &i, &n); err != nil || i < 1 || i > n || shard != fmt.Sprintf("%d/%d", i, n) {
 		t.Fatalf("-shard %s: it is i/n, with i from 1 to n", shard)
 	}
 	return func(index int) bool { return index%n == i-1 }

@@ -34,6 +34,11 @@
 // Where a key's page is absent that the driver may bring in, the queue pair waits
 // and the driver is told (page_fault.go).
 //
+// A use of a key may lead through about a million (maxPieces) pieces of other keys
+// and pages that may be absent; a list of pieces that repeats counts for little
+// where what lies between its rounds can be reached too. Beyond that the key does
+// not serve.
+//
 // Reliable connections number their packets, keep what is not acknowledged, and
 // send again what a time-out or a negative acknowledgement asks for. The clock for
 // that is the fabric's.

@@ -36,7 +36,7 @@ func (m *mkey) stride(off uint64) (k klm, left uint64, ok bool) {
 
 // spans says whether n bytes of a list that repeats can be reached with all that
 // lies between them: for each entry from its first round to its last. Then each
-// piece can be, however many there are.
+// piece can be, however many there are. It looks at no more than they are.
 func (d *Device) spans(m *mkey, moves right, off, n, depth uint64) bool {
 	head := m.klms[0]
 	round := uint64(head.count)
@@ -44,23 +44,28 @@ func (d *Device) spans(m *mkey, moves right, off, n, depth uint64) bool {
 		return false
 	}
 	first, last := off/round, (off+n-1)/round
-	if first == last || last >= head.rounds() {
+	if first >= last || last >= head.rounds() { // the range of a key without bounds may wrap around
 		return false
 	}
+	most := min(d.pieces, last-first)
+	rest := d.pieces - most
+	d.pieces = most
+	defer func() { d.pieces += rest }()
 	for _, k := range m.klms[1:min(1+head.entries(), uint64(len(m.klms)))] {
-		size := min(k.bytes(), round)
-		span := (last-first)*k.stride() + size
-		if !d.takePieces(1 + span>>adapterPageShift) {
+		if !d.takePieces(1) {
 			return false
 		}
+		size := min(k.bytes(), round)
 		if size == 0 {
 			continue
 		}
 		inner, e := d.inner(k.key, m.pd, moves)
-		if e != keyOK || d.walk(inner, moves, k.addr+first*k.stride(), span, nil, depth) != keyOK {
+		if e != keyOK || d.walk(inner, moves, k.addr+first*k.stride(), (last-first)*k.stride()+size, nil, depth) != keyOK {
 			return false
 		}
-		round -= size
+		if round -= size; round == 0 {
+			return true
+		}
 	}
-	return round == 0
+	return false
 }

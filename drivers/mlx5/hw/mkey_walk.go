@@ -122,6 +122,9 @@ func (d *Device) walk(m *mkey, moves right, addr, n uint64, p []byte, depth uint
 	if !m.inside(addr, n) {
 		return keyBounds
 	}
+	if depth == 0 {
+		d.pieces = maxPieces
+	}
 	switch m.mode {
 	case modePA:
 		return d.move(moves, addr, p)
@@ -130,9 +133,6 @@ func (d *Device) walk(m *mkey, moves right, addr, n uint64, p []byte, depth uint
 		d.pageable = e == keyNotPresent && m.onDemand
 		return e
 	case modeKLM, modeKSM:
-		if depth == 0 {
-			d.pieces = maxPieces
-		}
 		if depth > 0 && depth >= d.cap(capIndirection) { // one level there is always
 			return keyNesting
 		}
@@ -178,6 +178,9 @@ func (d *Device) walkPages(m *mkey, moves right, off, n uint64, p []byte) keyErr
 			return keyOK
 		}
 	}
+	if p == nil && !d.takePieces(min((in+n-1)>>m.shift+1, pages)) {
+		return keyPieces
+	}
 	for n > 0 {
 		if i >= pages {
 			return m.beyond(i)
@@ -211,9 +214,8 @@ func (m *mkey) beyond(i uint64) keyError {
 	return keyBounds
 }
 
-// maxPieces bounds the pieces of other keys that the device looks at for one
-// use: it goes through all of a message's memory before the first byte moves, and
-// others wait meanwhile. No list has as many without repeating itself.
+// maxPieces bounds the pieces and pages of other keys that the device looks at for
+// one use, before the first byte moves: others wait meanwhile. It is the model's own.
 const maxPieces = 1 << 20
 
 // takePieces says whether n more may be looked at.

@@ -431,8 +431,8 @@ func TestUMRLayouts(t *testing.T) {
 			require.Equal(t, tt.want.String(), w.reaches(key, w.who, localRead, 0, 64).String())
 		})
 	}
-	// A round of 2**30 is as quick as one: what lies between the rounds is looked
-	// at once. Where it cannot be, the pieces are, up to a bound.
+	// However many rounds there are, they are one piece if what lies between them can
+	// be reached as well. Where it cannot, each is one, up to a bound.
 	const gib, dumpFill = 1 << 30, 0x600
 	holed := w.key(keyOptions{flags: mkcAll, mode: 2, pd: w.pd, length: gib,
 		klms: []klmEntry{{1, w.lkey, memoryAt}, {1, 0x123456, 0}, {gib - 2, dumpFill, 0}}})
@@ -451,6 +451,11 @@ func TestUMRLayouts(t *testing.T) {
 		{"the last round ends before", 3, []klmEntry{{2, strideOp, 2<<32 | 2}, {1, w.lkey, memoryAt}, {1<<16 | 1, w.lkey, memoryAt + 2*ramPage - 1}}, keyOK},
 		{"a hole between the rounds", maxPieces / 4, []klmEntry{{1, strideOp, gib<<32 | 1}, {2<<16 | 1, holed, 0}}, keyOK},
 		{"and too many rounds", maxPieces, []klmEntry{{1, strideOp, gib<<32 | 1}, {2<<16 | 1, holed, 0}}, keyPieces},
+		{"an entry behind the round's end", gib, []klmEntry{{1, strideOp, gib<<32 | 2}, {1, w.lkey, memoryAt}, {0xffff<<16 | 1, 0x123456, 0}}, keyOK},
+		{"an entry without bytes", gib, []klmEntry{{1, strideOp, gib<<32 | 2}, {0xffff << 16, 0x123456, 0}, {1, w.lkey, memoryAt}}, keyOK},
+		{"far on in the first entry, a hole in the second", 1 << 17,
+			[]klmEntry{{2, strideOp, 1<<16<<32 | 2}, {60000<<16 | 1, dumpFill, 0}, {2<<16 | 1, holed, 0}}, keyOK},
+		{"a page's distance", 16 << 20, []klmEntry{{8, strideOp, 2<<20<<32 | 1}, {4096<<16 | 8, dumpFill, 0}}, keyOK},
 		{"a hole in the rounds", gib, []klmEntry{{1, strideOp, gib<<32 | 1}, {1<<16 | 1, holed, 0}}, keyNone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -458,6 +463,11 @@ func TestUMRLayouts(t *testing.T) {
 			require.Equal(t, tt.want.String(), w.reaches(key, w.who, localRead, 0, tt.length).String())
 		})
 	}
+	// The range of a key without bounds that wraps around has no rounds.
+	wide := w.key(keyOptions{flags: mkcAll, mode: 2, pd: w.pd | mkcLength64, start: 0x1000,
+		klms: []klmEntry{{8, strideOp, 100<<32 | 1}, {8, w.lkey, memoryAt}}})
+	require.Equal(t, keyOK, w.reaches(wide, w.who, localRead, 0x1000, 64))
+	require.Equal(t, keyBounds, w.reaches(wide, w.who, localRead, 0x1000-5, 64))
 	// libmlx5 invalidates such a key as it does a window, from any queue pair.
 	require.Equal(t, keyOK, w.change(bind(true, key, 0, w.who, 0, 0, 0, 0), w.who))
 	require.Equal(t, keyFree, w.reaches(key, w.who, localRead, 0, 8))
