@@ -170,7 +170,7 @@ func (g *Cgroup) UnregisterDevice(dev string) {
 // keeps its limit; no word at all names nothing. Its error is the rule
 // cgroup/syntax.
 func (g *Cgroup) SetMax(dev, limits string) error {
-	max, named, ok := parseLimits(strings.TrimRight(limits, " \t\n\v\f\r"))
+	max, named, ok := parseLimits(strip(limits))
 	if !ok {
 		return rule.CgroupSyntax
 	}

@@ -22,6 +22,17 @@ func parseLimits(text string) (max [rdmacgResourceMax]int, named [rdmacgResource
 	return max, named, true
 }
 
+// strip is what strim in lib/string_helpers.c leaves behind the device's name: the
+// text ends at a zero byte and before the last space. Space (isspace in
+// include/linux/ctype.h) is what Latin-1 has, with 0xa0.
+func strip(text string) string {
+	text, _, _ = strings.Cut(text, "\x00")
+	for text != "" && strings.IndexByte(" \t\n\v\f\r\xa0", text[len(text)-1]) >= 0 {
+		text = text[:len(text)-1]
+	}
+	return text
+}
+
 // parseResource models parse_resource in kernel/cgroup/rdma.c. Any beginning of
 // "max", even an empty one, is no limit.
 func parseResource(word string) (r, n int, ok bool) {
@@ -43,8 +54,8 @@ const numberBufLen = 24
 
 // matchInt models match_int in lib/parser.c and simple_strtol in lib/vsprintf.c: the
 // number that a text begins with, whatever follows it, in the base that it says
-// itself. It wraps around at 64 bits, and a sign without a digit is 0. It is none
-// where the text is too long or the number is no int.
+// itself. It wraps around at 64 bits, and a minus sign without a digit is 0. It is
+// none where the text is too long or the number is no int.
 func matchInt(text string) (n int, ok bool) {
 	if len(text) >= numberBufLen {
 		return 0, false

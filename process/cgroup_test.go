@@ -1,7 +1,9 @@
 package process_test
 
 import (
+	"cmp"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,50 +19,99 @@ const (
 	object = process.RDMACG_RESOURCE_HCA_OBJECT
 )
 
+// limitWords are texts behind hca_handle= or hca_object= in a line for rdma.max, and
+// what the limit reads afterwards; nothing where the line was refused. The answers
+// are those of a real kernel, Debian's 6.12.117, to which each line was written for
+// an rxe device: for both resources, with a newline and without, all alike.
+var limitWords = []struct{ text, limit string }{
+	{"5", "5"}, {"0", "0"}, {"00", "0"}, {"010", "8"}, {"08", "0"}, {"0b11", "0"},
+	{"0x10", "16"}, {"0X1f", "31"}, {"0x", "0"}, {"0xg", "0"},
+	{"-", "0"}, {"-0", "0"}, {"-00", "0"}, {"-0x", "0"}, {"-0x0", "0"}, {"-x", "0"}, {"-max", "0"}, {"--1", "0"}, {"-+1", "0"}, {"-\x00", "0"},
+	{"-1", ""}, {"-5", ""}, {"-0x1", ""}, {"+", ""}, {"+1", ""},
+	{"", "max"}, {"m", "max"}, {"ma", "max"}, {"max", "max"}, {"max ", "max"}, {"\x00", "max"},
+	{"maxx", ""}, {"maximum", ""}, {"max,", ""}, {"Max", ""}, {"MAX", ""}, {"x", ""}, {"=5", ""},
+	{"5,", "5"}, {"5.5", "5"}, {"5=6", "5"}, {"5max", "5"}, {"1e3", "1"}, {"1_0", "1"},
+	{"5 ", "5"}, {"5\t", "5"}, {"5\v", "5"}, {"5\f", "5"}, {"5\r", "5"}, {"5\xa0", "5"}, {"5 \n", "5"}, {"5\n\n", "5"}, {"5\nx", "5"},
+	{" 5", ""}, {"\t5", ""}, {"\xa05", ""},
+	{"5\x00", "5"}, {"5\x00x", "5"}, {"5\x00 hca_object=9", "5"},
+	{"2147483647", "max"}, {"2147483648", ""}, {"4294967301", ""}, {"99999999999", ""}, {"-2147483648", ""}, {"-2147483649", ""},
+	{"9223372036854775808", ""}, {"-9223372036854775808", ""}, {"18446744073709551615", ""}, {"99999999999999999999999", ""},
+	{"18446744073709551616", "0"}, {"18446744073709551617", "1"}, {"-18446744073709551615", "1"}, {"-18446744073709551611", "5"},
+	{"00000000000000000000001", "1"}, {"000000000000000000000001", ""}, // 23 and 24 characters
+}
+
+func TestCgroupLimitWords(t *testing.T) {
+	const before = "hca_handle=7 hca_object=7 "
+	for _, c := range limitWords {
+		for _, name := range []string{"hca_handle=", "hca_object="} {
+			for _, end := range []string{"", "\n"} {
+				line, want := name+c.text+end, before
+				if c.limit != "" {
+					want = strings.Replace(before, name+"7", name+c.limit, 1)
+				}
+				testSetMax(t, line, want, c.limit == "")
+			}
+		}
+	}
+}
+
+// TestCgroupLimits: lines with more than one word or none. The answers are of the same
+// kernel as those of limitWords, with a newline and without.
 func TestCgroupLimits(t *testing.T) {
 	for _, c := range []struct {
 		limits, max string // max empty: refused
 	}{
 		{"hca_handle=2 hca_object=3", "hca_handle=2 hca_object=3 "},
-		{"hca_object=0", "hca_handle=7 hca_object=0 "},
-		{"hca_object=5 hca_object=6", "hca_handle=7 hca_object=6 "},
-		{"hca_handle=max", "hca_handle=max hca_object=7 "},
-		{"hca_handle=m", "hca_handle=max hca_object=7 "},
-		{"hca_handle=", "hca_handle=max hca_object=7 "},
-		{"hca_handle=2147483647", "hca_handle=max hca_object=7 "},
-		{"", "hca_handle=7 hca_object=7 "},
-		{"hca_handle=2 hca_object=3\n", "hca_handle=2 hca_object=3 "},
-		{"hca_handle=0x10 hca_object=010", "hca_handle=16 hca_object=8 "},
-		{"hca_handle=0X1f hca_object=0x", "hca_handle=31 hca_object=0 "},
-		{"hca_handle=08 hca_object=0xg", "hca_handle=0 hca_object=0 "},
-		{"hca_handle=3more hca_object=5=6", "hca_handle=3 hca_object=5 "},
-		{"hca_handle=1\thca_object=2", "hca_handle=1 hca_object=7 "},
+		{"hca_object=3 hca_handle=2", "hca_handle=2 hca_object=3 "},
+		{"hca_handle=2 hca_handle=3", "hca_handle=3 hca_object=7 "},
 		{"hca_handle=- hca_object=-0", "hca_handle=0 hca_object=0 "},
-		{"hca_handle=18446744073709551617", "hca_handle=1 hca_object=7 "}, // 64 bits and no more
-		{"hca_handle=00000000000000000000001", "hca_handle=1 hca_object=7 "},
-		{"hca_handle=000000000000000000000001", ""}, // 24 characters
-		{"hca_handle=+1", ""},
-		{"hca_handle= 1", ""},
-		{"hca_handle=-2147483649", ""},
+		{"hca_handle=max hca_object=max", "hca_handle=max hca_object=max "},
+		{"hca_handle=2\thca_object=3", "hca_handle=2 hca_object=7 "},
+		{"hca_handle=2\nhca_object=3", "hca_handle=2 hca_object=7 "},
+		{"hca_handle=2,hca_object=3", "hca_handle=2 hca_object=7 "},
+		{"hca_handle=5\nrxe0 hca_object=6", "hca_handle=5 hca_object=6 "}, // what was meant as a line of its own
+		{"", "hca_handle=7 hca_object=7 "},
+		{" ", "hca_handle=7 hca_object=7 "},
+		{"\t", "hca_handle=7 hca_object=7 "},
+		{"\x00hca_handle=5", "hca_handle=7 hca_object=7 "},
+		{"hca_handle=2  hca_object=3", ""},
+		{"hca_handle=2 hca_object=x", ""},
+		{"hca_handle=2 hca_object", ""},
+		{"hca_handle=2 hca_mr=3", ""},
+		{"hca_handle=-1 hca_object=3", ""},
+		{"hca_handle=5 rxe0 hca_object=6", ""},
+		{" hca_handle=5", ""},
+		{"\thca_handle=5", ""},
 		{"hca_handle", ""},
-		{"hca_handle=-1", ""},
-		{"hca_handle=2147483648", ""},
-		{"hca_handle=maximum", ""},
-		{"hca_handle=1  hca_object=1", ""},
+		{"hca_handle =1", ""},
+		{"hca_handl=1", ""},
+		{"hca_handles=1", ""},
+		{"HCA_HANDLE=1", ""},
 		{"hca_mr=1", ""},
+		{"hca_mr=x", ""},
+		{"=1", ""},
+		{"=", ""},
+		{"5", ""},
 	} {
-		g := process.NewCgroup(nil)
-		require.NoError(t, g.SetMax("d", "hca_handle=7 hca_object=7"))
-		err := g.SetMax("d", c.limits)
-		if c.max == "" {
-			require.ErrorIs(t, err, rule.CgroupSyntax, c.limits)
-			require.Equal(t, "hca_handle=7 hca_object=7 ", g.Max("d"), c.limits)
-			continue
-		}
-		require.NoError(t, err, c.limits)
-		require.Equal(t, c.max, g.Max("d"), c.limits)
-		require.Equal(t, "hca_handle=max hca_object=max ", g.Max("other"))
+		want := cmp.Or(c.max, "hca_handle=7 hca_object=7 ")
+		testSetMax(t, c.limits, want, c.max == "")
+		testSetMax(t, c.limits+"\n", want, c.max == "")
 	}
+}
+
+// testSetMax writes a line for one device of a group whose limits are 7.
+func testSetMax(t *testing.T, limits, want string, refused bool) {
+	t.Helper()
+	g := process.NewCgroup(nil)
+	require.NoError(t, g.SetMax("rxe0", "hca_handle=7 hca_object=7"))
+	err := g.SetMax("rxe0", limits)
+	if refused {
+		require.ErrorIs(t, err, rule.CgroupSyntax, "%q", limits)
+	} else {
+		require.NoError(t, err, "%q", limits)
+	}
+	require.Equal(t, want, g.Max("rxe0"), "%q", limits)
+	require.Equal(t, "hca_handle=max hca_object=max ", g.Max("other"))
 }
 
 // TestTryCharge: the group and all above it are charged, or none.

@@ -3409,7 +3409,7 @@ var functions = map[string]*function{
 		}},
 	}},
 	"(*process.Cgroup).SetMax": {enter: "", body: []node{
-		{rules: []string{"cgroup/syntax"}, cond: "!ok", defs: []string{"ok", "parse_limits(trim_right(limits, \" \\t\\n\\v\\f\\r\"))"}},
+		{rules: []string{"cgroup/syntax"}, cond: "!ok", defs: []string{"ok", "parse_limits(strip(limits))"}},
 	}},
 	"(*process.Cgroup).TryCharge": {enter: "", body: []node{
 		{loop: []node{

@@ -25,7 +25,7 @@ type cgroup struct{ dir, ibdev string }
 
 // newCgroup makes an empty group with an RDMA controller.
 func newCgroup(ibdev string) (*cgroup, error) {
-	if err := os.WriteFile(filepath.Join(cgroupRoot, "cgroup.subtree_control"), []byte("+rdma"), 0); err != nil {
+	if err := wantRDMA(cgroupRoot); err != nil {
 		return nil, &player.Unplayable{Op: "cgroup", Reason: fmt.Sprintf("%s has no RDMA controller: %v", cgroupRoot, err)}
 	}
 	dir, err := os.MkdirTemp(cgroupRoot, "uverbsim.")
@@ -33,6 +33,19 @@ func newCgroup(ibdev string) (*cgroup, error) {
 		return nil, noErrno(err)
 	}
 	return &cgroup{dir, ibdev}, nil
+}
+
+// wantRDMA has the groups below the root count RDMA resources. What is no file system
+// of control groups would take any file, and any line.
+func wantRDMA(root string) error {
+	var fs unix.Statfs_t
+	if err := unix.Statfs(root, &fs); err != nil {
+		return err
+	}
+	if fs.Type != unix.CGROUP2_SUPER_MAGIC {
+		return errors.New("no control groups of version 2")
+	}
+	return write(root, "cgroup.subtree_control", "+rdma")
 }
 
 // remove takes the group away; the kernel may take a moment to let it go. The

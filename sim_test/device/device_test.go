@@ -318,3 +318,12 @@ func TestAttrs(t *testing.T) {
 	require.Equal(t, map[uint16][]byte{2: []byte("rxe0\x00"), 1: {7, 0, 0, 0}}, attrsOf(b))
 	require.Empty(t, attrsOf([]byte{3, 0, 1, 0}), "shorter than its own head")
 }
+
+// TestWantRDMA: a directory that is none of control groups stays as it is.
+func TestWantRDMA(t *testing.T) {
+	dir := t.TempDir()
+	require.Error(t, wantRDMA(dir))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -36,9 +36,33 @@ type request struct {
 
 // result is what became of a case.
 type result struct {
-	Case   int // as in the order
-	Passed bool
-	Text   string // of one that did not pass
+	Case    int // as in the order
+	Passed  bool
+	Text    string         // of one that did not pass
+	Differs map[int]string // what the steps answered that did not answer as recorded
+	Cannot  string         // the operation that could not be played
+	Failed  string         // another error that ended it
+}
+
+// resultOf is the result of a case that was played, without what it is called.
+func resultOf(r *player.Result) *result {
+	res := &result{Passed: r.Passed()}
+	for i := range r.Steps {
+		if d := r.Steps[i].Differences; len(d) > 0 {
+			if res.Differs == nil {
+				res.Differs = map[int]string{}
+			}
+			res.Differs[i] = answerOf(d)
+		}
+	}
+	var cannot *player.Unplayable
+	switch {
+	case errors.As(r.Err, &cannot):
+		res.Cannot = cannot.Op
+	case r.Err != nil:
+		res.Failed = r.Err.Error()
+	}
+	return res
 }
 
 // reply is what the machine says to a request.

@@ -39,7 +39,8 @@ func play(in io.Reader, out io.Writer) error {
 	t := &target{dev, newControl(dec, out)}
 	for _, i := range o.Cases {
 		r := player.Play(t, cases[i], player.Options{Repeat: o.Repeat, Timeout: patience})
-		res := &result{Case: i, Passed: r.Passed()}
+		res := resultOf(r)
+		res.Case = i
 		if !res.Passed {
 			res.Text = r.Text(o.File)
 		}
@@ -62,8 +63,15 @@ type target struct {
 
 var _ player.Target = (*target)(nil)
 
-// Boot implements player.Target. The machine has the device that the case wants.
+// Boot implements player.Target. The machine has the device that the case wants. A case
+// of control groups is not played: it would change those of the machine that the tests
+// run on.
 func (t *target) Boot(c *casefile.Case) (player.Machine, error) {
+	for i := range c.Steps {
+		if _, ok := c.Steps[i].Do.(*casefile.Cgroup); ok {
+			return nil, &player.Unplayable{Op: c.Steps[i].Op(), Reason: cgroups}
+		}
+	}
 	if _, err := t.control.ask(request{Op: "whole"}); err != nil {
 		return nil, err
 	}
