@@ -101,11 +101,13 @@ var Exceptions = []Exception{
 
 	// What is answered otherwise.
 	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
-		Why: "mlx5_cmd_do answers EREMOTEIO to who looks at the status himself; what the device said is copied out, which may fault"},
+		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
 	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
-		Why: "mlx5_cmd_do answers EREMOTEIO to who looks at the status himself; what the device said is copied out, which may fault"},
+		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
 	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
-		Why: "mlx5_cmd_do answers EREMOTEIO to who looks at the status himself; what the device said is copied out, which may fault"},
+		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
+	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
+		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
 	{Kinds: []trace.Step{trace.Alloc}, What: []string{"mlx5_ib_dm_op_entry"}, Errno: []syscall.Errno{syscall.ENOENT},
 		Why: "the handler of DM_MAP_OP_ADDR answers what map_existing_op has left in err when kzalloc fails"},
 	{What: []string{"memdup_user"}, In: []string{"mlx5_ib_query_device"}, Errno: []syscall.Errno{syscall.EINVAL},

@@ -19,8 +19,8 @@ func Method(c *casefile.Case, step int) string {
 		if a.Arg.Kind != casefile.Absent {
 			return ""
 		}
-		if a.Hdr.ObjectID == spec.UVERBS_OBJECT_DEVICE && a.Hdr.MethodID == spec.UVERBS_METHOD_INVOKE_WRITE {
-			return invoked(a)
+		if name := invoked(a); name != "" {
+			return name
 		}
 		if m := methodOf(c, a); m != nil {
 			return m.Name
@@ -39,8 +39,11 @@ func methodOf(c *casefile.Case, a *casefile.Ioctl) *spec.Method {
 	return m
 }
 
-// invoked is the command that an INVOKE_WRITE names.
+// invoked is the command that an INVOKE_WRITE names, "" where the method is another.
 func invoked(a *casefile.Ioctl) string {
+	if a.Hdr.ObjectID != spec.UVERBS_OBJECT_DEVICE || a.Hdr.MethodID != spec.UVERBS_METHOD_INVOKE_WRITE {
+		return ""
+	}
 	for i := range a.Attrs {
 		if a.Attrs[i].ID == spec.UVERBS_ATTR_WRITE_CMD && a.Attrs[i].Data.Kind == casefile.Number {
 			return commandName(uint32(a.Attrs[i].Data.N))

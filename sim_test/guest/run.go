@@ -58,6 +58,9 @@ type MLX5Options struct {
 
 const defaultLimit = 10 * time.Minute
 
+// MaxCPUs is how many processors a guest can have: what QEMU's PC can.
+const MaxCPUs = 255
+
 // qemu is the program, and qemuPackage the Debian package that it is in.
 const (
 	qemu        = "qemu-system-x86_64"
