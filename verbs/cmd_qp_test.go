@@ -13,7 +13,7 @@ import (
 )
 
 // The objects that the tests' commands name.
-func (k *kernel) objects(c *verbs.Context) (*verbs.PD, *verbs.CQ, *verbs.SRQ, *verbs.XRCD) {
+func (k *fakeKernel) objects(c *verbs.Context) (*verbs.PD, *verbs.CQ, *verbs.SRQ, *verbs.XRCD) {
 	return &verbs.PD{Context: c, Handle: 0x11}, &verbs.CQ{Context: c, Handle: 0x22},
 		&verbs.SRQ{Context: c, Handle: 0x33}, &verbs.XRCD{Context: c, Handle: 0x44}
 }

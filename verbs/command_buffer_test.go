@@ -180,7 +180,7 @@ func TestMisuse(t *testing.T) {
 }
 
 // noMemory is a system that maps nothing.
-type noMemory struct{ *kernel }
+type noMemory struct{ *fakeKernel }
 
 func (noMemory) Mmap(int, uint64, int, int, uint64) (copyuser.Addr, error) { return 0, syscall.ENOMEM }
 

@@ -92,7 +92,7 @@ func TestFallbackIsRemembered(t *testing.T) {
 }
 
 // createCQ has a kernel without the ioctl create a queue with driver's parts.
-func createCQ(t *testing.T, k *kernel, flags uint32, uhw verbs.UHW) *verbs.CQ {
+func createCQ(t *testing.T, k *fakeKernel, flags uint32, uhw verbs.UHW) *verbs.CQ {
 	c := context(t, k, false)
 	k.ioctl = func([]byte) error { return syscall.EPROTONOSUPPORT }
 	cq := new(verbs.CQ)
@@ -104,7 +104,7 @@ func createCQ(t *testing.T, k *kernel, flags uint32, uhw verbs.UHW) *verbs.CQ {
 }
 
 // respond writes a response to the address that stands in a request.
-func respond(k *kernel, req []byte, at int, resp []byte) {
+func respond(k *fakeKernel, req []byte, at int, resp []byte) {
 	require.True(k.t, k.Store(copyuser.Addr(binary.LittleEndian.Uint64(req[at:])), resp))
 }
 

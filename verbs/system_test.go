@@ -21,9 +21,9 @@ var (
 	_ verbs.System = (*process.Task)(nil)
 )
 
-// kernel is a system whose kernel is the test: it answers ioctls, writes and
+// fakeKernel is a system whose kernel is the test: it answers ioctls, writes and
 // reads, and writes down what it was asked.
-type kernel struct {
+type fakeKernel struct {
 	*copyuser.AddressSpace
 	t *testing.T
 
@@ -39,18 +39,18 @@ type kernel struct {
 	mapped map[copyuser.Addr]uint64
 }
 
-func newKernel(t *testing.T) *kernel {
-	return &kernel{AddressSpace: copyuser.NewAddressSpace(), t: t, mapped: map[copyuser.Addr]uint64{}}
+func newKernel(t *testing.T) *fakeKernel {
+	return &fakeKernel{AddressSpace: copyuser.NewAddressSpace(), t: t, mapped: map[copyuser.Addr]uint64{}}
 }
 
-func (k *kernel) Open(string, int) (int, error) { return 3, nil }
+func (k *fakeKernel) Open(string, int) (int, error) { return 3, nil }
 
-func (k *kernel) Close(fd int) error {
+func (k *fakeKernel) Close(fd int) error {
 	k.closed = append(k.closed, fd)
 	return nil
 }
 
-func (k *kernel) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
+func (k *fakeKernel) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
 	require.Equal(k.t, uint32(0xc0181b01), cmd)
 	require.Equal(k.t, 3, fd)
 	var length [2]byte
@@ -69,7 +69,7 @@ func (k *kernel) Ioctl(fd int, cmd uint32, arg copyuser.Addr) (int64, error) {
 	return 0, nil
 }
 
-func (k *kernel) Write(_ int, buf copyuser.Addr, n uint64) (int64, error) {
+func (k *fakeKernel) Write(_ int, buf copyuser.Addr, n uint64) (int64, error) {
 	req := make([]byte, n)
 	require.True(k.t, k.Load(buf, req))
 	k.writes = append(k.writes, req)
@@ -77,22 +77,22 @@ func (k *kernel) Write(_ int, buf copyuser.Addr, n uint64) (int64, error) {
 	return int64(done), err
 }
 
-func (k *kernel) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
+func (k *fakeKernel) Read(fd int, buf copyuser.Addr, n uint64) (int64, error) {
 	b := k.read(fd)
 	require.LessOrEqual(k.t, len(b), int(n))
 	require.True(k.t, k.Store(buf, b))
 	return int64(len(b)), nil
 }
 
-func (k *kernel) Poll(int, time.Duration) (uint16, error) { return 0, nil }
+func (k *fakeKernel) Poll(int, time.Duration) (uint16, error) { return 0, nil }
 
-func (k *kernel) Mmap(_ int, length uint64, prot, flags int, _ uint64) (copyuser.Addr, error) {
+func (k *fakeKernel) Mmap(_ int, length uint64, prot, flags int, _ uint64) (copyuser.Addr, error) {
 	at, err := k.AddressSpace.Mmap(nil, copyuser.MmapRequest{Length: length, Prot: prot, Flags: flags})
 	k.mapped[at] = length
 	return at, err
 }
 
-func (k *kernel) Munmap(at copyuser.Addr, length uint64) error {
+func (k *fakeKernel) Munmap(at copyuser.Addr, length uint64) error {
 	require.Equal(k.t, k.mapped[at], length, "what is unmapped is what was mapped")
 	delete(k.mapped, at)
 	return k.AddressSpace.Munmap(nil, at, length)
@@ -100,14 +100,14 @@ func (k *kernel) Munmap(at copyuser.Addr, length uint64) error {
 
 // put stores bytes where an attribute of a request points to, and says that it
 // is valid, as the kernel does.
-func (k *kernel) put(buf []byte, id uint16, b []byte) {
+func (k *fakeKernel) put(buf []byte, id uint16, b []byte) {
 	a := attr(k.t, buf, id)
 	require.True(k.t, k.Store(copyuser.Addr(binary.LittleEndian.Uint64(a[8:])), b))
 	a[4] |= spec.UVERBS_ATTR_F_VALID_OUTPUT
 }
 
 // at reads what an attribute points to.
-func (k *kernel) at(buf []byte, id uint16) []byte {
+func (k *fakeKernel) at(buf []byte, id uint16) []byte {
 	a := attr(k.t, buf, id)
 	b := make([]byte, binary.LittleEndian.Uint16(a[2:]))
 	require.True(k.t, k.Load(copyuser.Addr(binary.LittleEndian.Uint64(a[8:])), b))
@@ -134,7 +134,7 @@ func wire(t *testing.T, words ...string) []byte {
 
 // context returns a context of mlx5 on k. The probe of its beginning is
 // forgotten; useIoctlWrite says how it ends.
-func context(t *testing.T, k *kernel, useIoctlWrite bool) *verbs.Context {
+func context(t *testing.T, k *fakeKernel, useIoctlWrite bool) *verbs.Context {
 	answer := k.ioctl
 	k.ioctl = func([]byte) error {
 		if useIoctlWrite {
