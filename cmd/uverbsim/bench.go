@@ -30,7 +30,7 @@ it does so in a QEMU guest, as record boots it, beside the real kernel there.
 The calls are measured in rounds. In a round the model, the node and a calibration
 loop have their turns, one directly after the other. Of each the least and the
 median of the rounds are printed; of model/node the ratio of the two least, then
-the median of the rounds' own ratios, and the least and the most of those. Loops
+the median of the rounds' own ratios, and the lowest and the highest of those. Loops
 are calibration loops: fixed Go code that calls nothing of the model's, the unit
 in which machines can be compared. B and allocs are what a call takes of the Go
 heap. The model makes no system call; the node's turn has them.
@@ -128,7 +128,7 @@ func (b *bencher) check(cmd *cobra.Command) ([]bench.Call, error) {
 	case b.guest.device != "" && b.driver != "" && b.driver != b.guest.device:
 		return nil, fmt.Errorf("--driver %s: the guest's device is of %s", b.driver, b.guest.device)
 	}
-	return calls, nil
+	return calls, b.guest.check()
 }
 
 func (b *bencher) run(cmd *cobra.Command) error {

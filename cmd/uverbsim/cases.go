@@ -13,6 +13,7 @@ import (
 
 	"uverbsim/casefile"
 	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
 	"uverbsim/spec"
 )
 
@@ -72,6 +73,45 @@ func (o *caseFlags) read(stdin io.Reader, files []string, prepare func(*casefile
 		return nil, nil, fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(o.only, " or "))
 	}
 	return cases, from, nil
+}
+
+// unplayable says where the case is that could not be played to its end, and why. A call
+// before that was refused otherwise than recorded is named, since what it was to make is
+// missing then.
+func unplayable(file string, r *player.Result) error {
+	c := r.Case
+	err := fmt.Errorf("%s:%d: case %s cannot be played: %w", file, c.Line, c.Name, r.Err)
+	for i := range r.Steps {
+		for _, d := range r.Steps[i].Differences {
+			if d.Path == "errno" {
+				return fmt.Errorf("%w; step %d before it was answered otherwise than recorded on %s (%v)", err, i, c.Driver, d)
+			}
+		}
+	}
+	return err
+}
+
+// unplayed is an error if some of that many cases could not be played. One is told by the
+// error itself; of several each is printed.
+func unplayed(stderr io.Writer, bad []error, of int) error {
+	switch len(bad) {
+	case 0:
+		return nil
+	case 1:
+		return bad[0]
+	}
+	for _, err := range bad {
+		fmt.Fprintln(stderr, "uverbsim:", err)
+	}
+	return fmt.Errorf("%d of %d cases could not be played", len(bad), of)
+}
+
+// checkRepeat refuses a --repeat that is no number of times.
+func checkRepeat(n int) error {
+	if n < 0 {
+		return fmt.Errorf("--repeat %d: 0 or more", n)
+	}
+	return nil
 }
 
 // modelFlags say on which machine of the model cases are played.

@@ -48,11 +48,14 @@ type comparer struct {
 }
 
 func (c *comparer) run(cmd *cobra.Command, files []string) error {
+	if err := c.guest.check(); err != nil {
+		return err
+	}
 	m, err := c.model.make()
 	if err != nil {
 		return err
 	}
-	cases, _, err := c.read(cmd.InOrStdin(), files, nil)
+	cases, from, err := c.read(cmd.InOrStdin(), files, nil)
 	if err != nil {
 		return err
 	}
@@ -90,11 +93,22 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	switch {
-	case len(recorded) < len(cases):
-		return fmt.Errorf("the kernel has answered %d of %d cases", len(recorded), len(cases))
-	case len(differing) > 0 || changed > 0:
+	if err := unanswered(cases, from, recorded); err != nil {
+		return err
+	}
+	if len(differing) > 0 || changed > 0 {
 		return errDiffers
+	}
+	return nil
+}
+
+// unanswered is an error if a kernel has not answered all cases. What it has answered is in
+// their order.
+func unanswered(cases []*casefile.Case, from []string, recorded []*casefile.Case) error {
+	for i, c := range cases {
+		if i >= len(recorded) || recorded[i].Name != c.Name {
+			return fmt.Errorf("the kernel has answered %d of %d cases: not %s:%d, case %s", len(recorded), len(cases), from[i], c.Line, c.Name)
+		}
 	}
 	return nil
 }

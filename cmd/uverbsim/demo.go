@@ -19,7 +19,7 @@ function_graph shows it: the functions by the kernel's own names, the copies
 with their sizes, the walk through the tree of methods and attributes, handles,
 firmware commands, and the device's accesses to memory.
 
-Then it makes seven mistakes on the same way, and says of each what refuses it:
+Then it makes seven mistakes on the way, and says of each what refuses it:
 the errno, the rule, the kernel's function and file that check it, why, and what
 to do.`,
 		Example: `  uverbsim demo | less

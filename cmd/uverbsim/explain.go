@@ -44,7 +44,9 @@ of what --json prints.
 
 A call that was not refused is named in one line, and one that is answered
 otherwise than recorded is told so. FILE has one case a line, as JSON, and is what
-"uverbsim run --record FILE -- PROGRAM" writes; - is the standard input.`,
+"uverbsim run --record FILE -- PROGRAM" writes; - is the standard input.
+
+The exit status is 2 if a file could not be read or a case could not be played.`,
 		Example: `  uverbsim run --record prog.jsonl -- ./prog; uverbsim explain prog.jsonl
   uverbsim explain --brief prog.jsonl
   uverbsim explain --only cq/ sim_test/corpus/linux-6.12-rxe.jsonl`,
@@ -81,9 +83,13 @@ func (ex *explainer) run(cmd *cobra.Command, files []string) error {
 	if ex.json {
 		write = func(c *explain.Case) error { return explain.JSON(out, c) }
 	}
+	var bad []error
 	for i, c := range cases {
-		told := explainCase(k, c)
+		told, played := explainCase(k, c)
 		told.File = from[i]
+		if played.Err != nil {
+			bad = append(bad, unplayable(from[i], played))
+		}
 		if err := write(told); err != nil {
 			return err
 		}
@@ -93,12 +99,15 @@ func (ex *explainer) run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return unplayed(cmd.ErrOrStderr(), bad, len(cases))
 }
 
 // explainCase plays a case once, on that kernel or on its own, and explains its
-// refused steps.
-func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
+// refused steps. What came of the playing is returned, too.
+func explainCase(k *spec.Kernel, c *casefile.Case) (*explain.Case, *player.Result) {
 	target := &explained{kernel: k}
 	r := player.Play(target, c, player.Options{Repeat: 1})
 	out := &explain.Case{Name: c.Name, Line: c.Line, Driver: c.Driver, Kernel: target.ran, Why: c.Why}
@@ -117,7 +126,7 @@ func explainCase(k *spec.Kernel, c *casefile.Case) *explain.Case {
 		}
 		out.Steps = append(out.Steps, s)
 	}
-	return out
+	return out, r
 }
 
 // describe says what a step does, with the command that it runs by INVOKE_WRITE.

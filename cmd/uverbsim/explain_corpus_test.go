@@ -53,7 +53,7 @@ var uncalledOps = []string{"peek", "poke", "join", "par", "cgroup", "remove", "a
 func checkExplained(t *testing.T, c *casefile.Case) {
 	t.Helper()
 	c.Repeat = 1
-	told := explainCase(nil, c)
+	told, _ := explainCase(nil, c)
 	require.Emptyf(t, told.Error, "%s is played to its end", c.Name)
 	require.Len(t, told.Steps, len(c.Steps))
 	for i := range told.Steps {

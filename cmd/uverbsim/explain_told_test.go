@@ -214,7 +214,7 @@ func TestExplainLookups(t *testing.T) {
 	w.Reloc = slices.DeleteFunc(w.Reloc, func(r casefile.Reloc) bool { return r.At == 32 })
 	w.Data[32] = 99 // pd_handle
 	call.Got = nil
-	told := explainCase(nil, short)
+	told, _ := explainCase(nil, short)
 	require.Empty(t, told.Error)
 
 	for name, r := range map[string]*explain.Refusal{"plain": plain[0], "short": told.Steps[len(told.Steps)-1].Refusals[0]} {

@@ -261,7 +261,8 @@ func TestExplainValues(t *testing.T) {
 				if c.Name != tt.name {
 					continue
 				}
-				for _, s := range explainCase(nil, c).Steps {
+				told, _ := explainCase(nil, c)
+				for _, s := range told.Steps {
 					for _, r := range s.Refusals {
 						if r.Decided.Rule == tt.rule {
 							refusals = append(refusals, r)

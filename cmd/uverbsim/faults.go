@@ -2,14 +2,18 @@ package main
 
 import (
 	"bufio"
-	"fmt"
+	"errors"
 	"runtime"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"uverbsim/casefile"
 	report "uverbsim/report/faults"
 	"uverbsim/sim_test/faults"
+	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/player"
+	"uverbsim/spec"
 )
 
 func newFaultsCmd() *cobra.Command {
@@ -24,8 +28,9 @@ operation of the driver, a firmware command that is refused or not answered. FIL
 one case a line, as JSON; - is the standard input.
 
 For each place it prints the system call and the place's number in it, its kind and
-name, the kernel function that it is in, what the call answers then (ignored: what it
-answers otherwise), and whether
+name, the kernel function that it is in (none for what the kernel does around uverbs:
+the descriptor and the file of an open, an area of the process's memory), what the call
+answers then (ignored: what it answers otherwise), and whether
 
   books        are as before the call: objects, references, use counts, charges, pins,
                descriptors and what the device has
@@ -50,7 +55,7 @@ that place, 2 if a file could not be read or a case could not be played.`,
 	flags := cmd.Flags()
 	f.caseFlags.flags(flags)
 	f.modelFlags.flags(flags)
-	flags.BoolVar(&f.pairs, "pairs", false, "let also each two places fail of calls that create or destroy")
+	flags.BoolVar(&f.pairs, "pairs", false, "also let every two places of a call fail, in calls that create or destroy")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one object a line")
 	return cmd
 }
@@ -78,10 +83,12 @@ func (f *faulter) run(cmd *cobra.Command, files []string) error {
 	}
 	runner := &faults.Runner{Kernel: k}
 	var sum report.Sum
+	var bad []error
 	for i, c := range cases {
 		run, err := runner.Baseline(c)
 		if err != nil {
-			return fmt.Errorf("case %s cannot be played: %w", c.Name, err)
+			bad = append(bad, unplayable(from[i], beforeError(k, c, err)))
+			continue
 		}
 		plans := f.plans(runner, run)
 		p := newProgress(cmd.ErrOrStderr(), len(plans), "faults of "+c.Name)
@@ -97,16 +104,33 @@ func (f *faulter) run(cmd *cobra.Command, files []string) error {
 			return err
 		}
 	}
-	if err := w.Sum(sum); err != nil {
-		return err
+	if sum.Cases > 0 {
+		if err := w.Sum(sum); err != nil {
+			return err
+		}
 	}
 	if err := out.Flush(); err != nil {
+		return err
+	}
+	if err := unplayed(cmd.ErrOrStderr(), bad, len(cases)); err != nil {
 		return err
 	}
 	if sum.Lost > 0 {
 		return errDiffers
 	}
 	return nil
+}
+
+// beforeError plays a case again that could not be played, for the answers before the step
+// at which it ended.
+func beforeError(k *spec.Kernel, c *casefile.Case, err error) *player.Result {
+	var step *player.StepError
+	if !errors.As(err, &step) || errors.Is(err, player.ErrStuck) {
+		return &player.Result{Case: c, Err: err}
+	}
+	r := player.Play(&model.Model{Kernel: k}, c, player.Options{Repeat: 1})
+	r.Err = err
+	return r
 }
 
 // plans are the steps that are to fail, in each playing.

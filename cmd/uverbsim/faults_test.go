@@ -78,6 +78,41 @@ func TestFaultsJSON(t *testing.T) {
 	require.Equal(t, `{"sum":{"calls":2,"cases":1,"faults":15,"ignored":0,"known":0,"lost":0}}`, lines[len(lines)-1])
 }
 
+// missingHandle is a case that no machine plays to its end: what is to make its handle is refused.
+const missingHandle = `{"v":1,"name":"life/none","driver":"stub","steps":[{"op":"open","fd":"f"},` +
+	`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0},"attrs":[{"id":0,"flags":1,"len":0}],"save":{"cq":{"attr":0}}},` +
+	`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":1},"attrs":[{"id":0,"flags":1,"len":0,"data":{"handle":"cq"}}]}]}`
+
+// TestUnplayable: a case that cannot be played is located, in one line, and those before and
+// behind it are played.
+func TestUnplayable(t *testing.T) {
+	const says = `:2: case life/none cannot be played: step 2 (ioctl): attrs[0]: no handle "cq"`
+	cases := file(t, shortLife, missingHandle, strings.Replace(shortLife, "life/short", "life/again", 1))
+	for _, command := range []string{"faults", "trace", "explain"} {
+		status, out, errs := uverbsim(t, "", command, cases)
+		require.Equal(t, 2, status, command)
+		require.Equal(t, "uverbsim: "+cases+says+"\n", errs, command)
+		require.Contains(t, out, "life/short", command)
+		require.Contains(t, out, "life/again", command)
+		if command == "faults" {
+			require.True(t, strings.HasSuffix(out, "\n30 faults in 4 calls of 2 cases: 0 ignored, 0 with a known effect, nothing lost\n"), out)
+		}
+		status, _, errs = uverbsim(t, "", command, "--only", "life/none", cases, cases)
+		require.Equal(t, 2, status, command)
+		require.Equal(t, strings.Repeat("uverbsim: "+cases+says+"\n", 2)+"uverbsim: 2 of 2 cases could not be played\n", errs, command)
+	}
+}
+
+// TestUnplayableOnDriver: what was refused on another driver than the case's is named.
+func TestUnplayableOnDriver(t *testing.T) {
+	for _, command := range []string{"faults", "trace", "explain"} {
+		status, _, errs := uverbsim(t, "", command, "--driver", "mlx5", "--only", "cq/create-destroy", createDestroy)
+		require.Equal(t, 2, status, command)
+		require.Regexp(t, `^uverbsim: `+createDestroy+`:\d+: case cq/create-destroy cannot be played: step 3 \(ioctl\): attrs\[0\]: no handle "cq"; `+
+			`step 1 before it was answered otherwise than recorded on mlx5 \(errno: want "", got EINVAL\)\n$`, errs, command)
+	}
+}
+
 func TestFaultsRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		in   string

@@ -45,6 +45,19 @@ func (g *guestFlags) machineFlags(f *pflag.FlagSet) {
 	f.DurationVar(&g.limit, "limit", 10*time.Minute, "how long the guest may take")
 }
 
+// check refuses what no guest can be. It is to be asked before any work is done.
+func (g *guestFlags) check() error {
+	switch {
+	case g.device != "" && !slices.Contains(guest.Devices, g.device):
+		return fmt.Errorf("--device %s: there are %s", g.device, strings.Join(guest.Devices, " and "))
+	case g.cpus < 1 || g.cpus > guest.MaxCPUs:
+		return fmt.Errorf("--cpus %d: 1 to %d", g.cpus, guest.MaxCPUs)
+	case g.limit <= 0:
+		return fmt.Errorf("--limit %v: more than 0", g.limit)
+	}
+	return nil
+}
+
 // self is this program's package.
 const self = "uverbsim/cmd/uverbsim"
 
@@ -57,11 +70,8 @@ type guests struct {
 	undo   []func() error
 }
 
-// guests makes ready for a command's guests.
+// guests makes ready for a command's guests, whose flags were checked.
 func (g *guestFlags) guests(cmd *cobra.Command) (_ *guests, err error) {
-	if g.device != "" && !slices.Contains(guest.Devices, g.device) {
-		return nil, fmt.Errorf("--device %s: there are %s", g.device, strings.Join(guest.Devices, " and "))
-	}
 	if err := guest.Installed(); err != nil {
 		return nil, err
 	}

@@ -52,8 +52,8 @@ func groups(device guest.Device, cases []*casefile.Case) (all []*group) {
 // ofCases says which device plays cases.
 const ofCases = "that of the cases' driver"
 
-// jobFile is the name of the case file in the guest.
-const jobFile = "cases.jsonl"
+// jobFile is the name of the case file in the guest. Its lines are not those of the user's file.
+const jobFile = "guest.jsonl"
 
 // ask records the cases in guests, one for each device that they ask for, with
 // some more flags of record. It returns those that could be played, in their

@@ -48,6 +48,9 @@ The exit status is 1 if the command's is not 0, 2 if it could not be run.`,
 
 // shell has a shell run a command in a guest.
 func (g *guestFlags) shell(cmd *cobra.Command, line, profile string, caps map[string]string) (err error) {
+	if err := g.check(); err != nil {
+		return err
+	}
 	wanted := map[string]uint64{}
 	for name, text := range caps {
 		if wanted[name], err = strconv.ParseUint(text, 0, 64); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,6 +31,32 @@ func TestGroups(t *testing.T) {
 	all := groups(guest.RXE, cases)
 	require.Len(t, all, 1, "the user has chosen")
 	require.Len(t, all[0].places, len(cases))
+}
+
+// TestGuestFlags: what no guest can be is said before QEMU is looked for, and before a file is
+// written.
+func TestGuestFlags(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	saved := file(t, opens)
+	for _, command := range [][]string{
+		{"record", "-o", saved, saved}, {"compare", saved}, {"shrink", saved}, {"guest", "true"}, {"bench", "--guest", "rxe"}, {"bench"},
+	} {
+		for want, args := range map[string][]string{
+			"--cpus 0: 1 to 255":       {"--cpus", "0"},
+			"--cpus -1: 1 to 255":      {"--cpus", "-1"},
+			"--cpus 256: 1 to 255":     {"--cpus", "256"},
+			"--limit 0s: more than 0":  {"--limit", "0"},
+			"--limit -5s: more than 0": {"--limit", "-5s"},
+		} {
+			status, out, errs := uverbsim(t, "", append(args, command...)...)
+			require.Equal(t, 2, status, command)
+			require.Empty(t, out)
+			require.Equal(t, "uverbsim: "+want+"\n", errs, command)
+		}
+	}
+	text, err := os.ReadFile(saved)
+	require.NoError(t, err)
+	require.NotEmpty(t, text)
 }
 
 // TestGuestErrors: what is asked for wrongly is said before anything is booted.

@@ -58,6 +58,9 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 			if fl.opts.CountsOnly && cmd.Flags().Changed("crossing") {
 				return errors.New("--crossing is for the estimates, which --counts leaves out")
 			}
+			if cmd.Flags().Changed("crossing") && fl.opts.Crossing == 0 { // the package would measure one
+				return errors.New("--crossing 0s: more than 0")
+			}
 			return fl.run(cmd.OutOrStdout(), e)
 		},
 	}

@@ -92,6 +92,7 @@ func TestLabRefuses(t *testing.T) {
 		{[]string{"lab", "batch", "-n", "0"}, "lab batch: 0 calls of a kind: there may be 1 to 255"},
 		{[]string{"lab", "batch", "-n", "256"}, "lab batch: 256 calls of a kind: there may be 1 to 255"},
 		{[]string{"lab", "batch", "--crossing", "-1ns"}, "lab batch: a crossing of -1ns: it cannot take less than no time"},
+		{[]string{"lab", "batch", "--crossing", "0"}, "--crossing 0s: more than 0"},
 		{[]string{"lab", "trim", "--crossing", "1us"}, "unknown flag: --crossing"},
 		{[]string{"lab", "batch", "--counts", "--crossing", "1us"}, "--crossing is for the estimates, which --counts leaves out"},
 		{[]string{"lab", "async", "-n", "4"}, "unknown shorthand flag: 'n' in -n"},

@@ -27,6 +27,21 @@ func main() {
 // it was to look for; it has been told.
 var errDiffers = errors.New("answers differ")
 
+// output is a standard output that remembers the first error, for who does not look at it.
+type output struct {
+	w   io.Writer
+	err error
+}
+
+// Write implements io.Writer.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.w.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
 // run returns the exit status: 1 for errDiffers, 2 for a command that could
 // not do its work, 3 if this machine lacks what it needs, and what a shell says of a
 // program that could not be started.
@@ -34,9 +49,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	root.SetOut(stdout)
+	out := &output{w: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	err := root.Execute()
+	if out.err != nil && (err == nil || errors.Is(err, errDiffers)) {
+		err = out.err
+	}
 	switch {
 	case err == nil:
 		return 0

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"os"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"uverbsim/interpose/ptrace"
 	"uverbsim/sim_test/device"
@@ -15,6 +17,18 @@ import (
 
 // update is the flag of all golden files of this package, and of the outputs and diagrams in docs/.
 var update = flag.Bool("update", false, "write the golden files, and the outputs and diagrams in docs/")
+
+// TestFullOutput: what could not be written is an error, of help too, in one line.
+func TestFullOutput(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	for _, args := range [][]string{{}, {"--help"}, {"help", "run"}, {"run", "-h"}, {"lab"}, {"completion", "bash"}, {"rules"}} {
+		var errs strings.Builder
+		require.Equal(t, 2, run(args, strings.NewReader(""), full, &errs), args)
+		require.Equal(t, "uverbsim: write /dev/full: no space left on device\n", errs.String(), args)
+	}
+}
 
 // TestMain lets this program be what the command starts itself as, and the command `uverbsim` of the pages in
 // docs/.

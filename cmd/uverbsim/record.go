@@ -58,7 +58,13 @@ type recorder struct {
 }
 
 func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
-	cases, _, err := r.read(cmd.InOrStdin(), files, nil)
+	if err := checkRepeat(r.repeat); err != nil {
+		return err
+	}
+	if err := r.guest.check(); err != nil {
+		return err
+	}
+	cases, from, err := r.read(cmd.InOrStdin(), files, nil)
 	if err != nil {
 		return err
 	}
@@ -80,26 +86,28 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 		if err != nil {
 			return err
 		}
-		_, err = out.Write(text)
-		return err
+		if _, err := out.Write(text); err != nil {
+			return err
+		}
+		return unanswered(cases, from, recorded)
 	}
-	return r.here(cases, out, cmd.ErrOrStderr())
+	return r.here(cases, from, out, cmd.ErrOrStderr())
 }
 
 // here records cases on a device node of this machine. Cases that cannot be
 // played are named and left out.
-func (r *recorder) here(cases []*casefile.Case, out, stderr io.Writer) error {
+func (r *recorder) here(cases []*casefile.Case, from []string, out, stderr io.Writer) error {
 	target, err := device.New(r.target)
 	if err != nil {
 		return err
 	}
 	w := bufio.NewWriter(out)
 	kernel, bad := runningKernel(), 0
-	for _, c := range cases {
+	for i, c := range cases {
 		got, err := player.Record(target, c, player.Options{Repeat: r.repeat})
 		if err != nil {
 			bad++
-			fmt.Fprintf(stderr, "%s: %v\n", c.Name, err)
+			fmt.Fprintln(stderr, "uverbsim:", unplayable(from[i], &player.Result{Case: c, Err: err}))
 			if errors.Is(err, player.ErrStuck) {
 				return errors.Join(errors.New("the device is not free for the cases after that one"), w.Flush())
 			}

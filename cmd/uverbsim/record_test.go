@@ -60,6 +60,26 @@ func TestComparedModel(t *testing.T) {
 	require.EqualError(t, err, "--kernel 6.8: one of "+kernelNames())
 }
 
+// TestRepeatRefused: cases are played 0 or more times.
+func TestRepeatRefused(t *testing.T) {
+	for _, command := range []string{"replay", "record"} {
+		status, out, errs := uverbsim(t, opens, command, "--repeat", "-3", "-")
+		require.Equal(t, 2, status, command)
+		require.Empty(t, out)
+		require.Equal(t, "uverbsim: --repeat -3: 0 or more\n", errs)
+	}
+}
+
+// TestUnanswered names the first case that a kernel has not answered.
+func TestUnanswered(t *testing.T) {
+	cases := []*casefile.Case{{Name: "a/b", Line: 1}, {Name: "a/c", Line: 3}, {Name: "a/d", Line: 4}}
+	from := []string{"x", "x", "y"}
+	require.NoError(t, unanswered(cases, from, cases))
+	require.EqualError(t, unanswered(cases, from, []*casefile.Case{cases[0], cases[2]}),
+		"the kernel has answered 2 of 3 cases: not x:3, case a/c")
+	require.EqualError(t, unanswered(cases, from, cases[:2]), "the kernel has answered 2 of 3 cases: not y:4, case a/d")
+}
+
 // TestWriteChanged names the steps that a kernel answers otherwise than before.
 func TestWriteChanged(t *testing.T) {
 	read := func(lines ...string) []*casefile.Case {

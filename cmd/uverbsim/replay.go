@@ -63,6 +63,9 @@ func (r *replayer) on(k *spec.Kernel) (player.Target, int, error) {
 }
 
 func (r *replayer) run(cmd *cobra.Command, files []string) error {
+	if err := checkRepeat(r.repeat); err != nil {
+		return err
+	}
 	k, err := r.version()
 	if err != nil {
 		return err

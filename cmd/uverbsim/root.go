@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -45,10 +46,22 @@ and says why.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(newHelpCmd(root))
+	root.SetHelpFunc(help)
 	for _, command := range commands {
 		root.AddCommand(command())
 	}
 	return root
+}
+
+// help is cobra's, which prints an error of the standard output by itself and goes on: here
+// it is in the output, as that of every command.
+func help(cmd *cobra.Command, args []string) {
+	var text bytes.Buffer
+	out := cmd.OutOrStdout()
+	cmd.SetOut(&text)
+	(&cobra.Command{}).HelpFunc()(cmd, args) // cobra's own
+	cmd.SetOut(out)
+	text.WriteTo(out)
 }
 
 // newHelpCmd is cobra's, which takes a name that no command has for no error.

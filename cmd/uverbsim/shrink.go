@@ -43,20 +43,23 @@ type shrinker struct {
 }
 
 func (s *shrinker) run(cmd *cobra.Command, files []string) (err error) {
+	if err := s.guest.check(); err != nil {
+		return err
+	}
 	m, err := s.model.make()
 	if err != nil {
 		return err
 	}
-	cases, _, err := s.read(cmd.InOrStdin(), files, nil)
+	cases, from, err := s.read(cmd.InOrStdin(), files, nil)
 	if err != nil {
 		return err
 	}
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	defer func() { err = errors.Join(err, out.Flush()) }()
-	for _, c := range cases {
+	for i, c := range cases {
 		small, err := shrink.Case(c, func(cases []*casefile.Case) ([]bool, error) { return s.differ(cmd, m, cases) })
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.Name, err)
+			return fmt.Errorf("%s:%d: case %s: %w", from[i], c.Line, c.Name, err)
 		}
 		recorded, err := s.guest.ask(cmd, []*casefile.Case{small})
 		if err != nil {

@@ -46,7 +46,7 @@ methods that it has none of, or of the one that is named.`,
 	f.StringVar(&s.driver, "driver", "mlx5", "the driver: "+schema.DriverNames())
 	f.StringVar(&s.kernel, "kernel", "6.12", "the kernel: "+kernelNames())
 	f.BoolVar(&s.json, "json", false, "print JSON")
-	f.StringVar(&s.diff, "diff", "", "tell what this kernel has otherwise than --kernel: "+kernelNames())
+	f.StringVar(&s.diff, "diff", "", "tell how this kernel differs from --kernel: "+kernelNames())
 	f.BoolVar(&s.tree, "tree", false, "show the radix tree, or the part of it that OBJECT has")
 	f.StringVar(&s.format, "format", "", "of --tree: text, dot or svg (default text)")
 	f.BoolVar(&s.syzlang, "syzlang", false, "print syzkaller descriptions of what it has none of, or of OBJECT")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -47,7 +48,9 @@ Events of tasks that run at the same time, in a par step or a bg step, come in t
 order in which they happened to run, which need not be the same the next time.
 
 The model has no clock. The times in chrome are the events' places in the trace, a
-microsecond for each, unless --clock real is given.`,
+microsecond for each, unless --clock real is given.
+
+The exit status is 2 if a file could not be read or a case could not be played.`,
 		Example: `  uverbsim trace --only cq/create-destroy sim_test/corpus/linux-6.12-rxe.jsonl
   uverbsim trace --only cq/create-destroy --step 2 --notes --inlined sim_test/corpus/linux-6.12-rxe.jsonl
   uverbsim trace --only cq/create-destroy --format chrome sim_test/corpus/linux-6.12-rxe.jsonl > cq.json
@@ -179,7 +182,7 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	cases, _, err := tr.read(cmd.InOrStdin(), files, tr.fit)
+	cases, from, err := tr.read(cmd.InOrStdin(), files, tr.fit)
 	if err != nil {
 		return err
 	}
@@ -194,34 +197,43 @@ func (tr *tracer) run(cmd *cobra.Command, files []string) error {
 			}
 		}
 	}
-	err = traceCases(p, k, cases)
+	bad, err := traceCases(p, k, cases, from)
+	if err != nil {
+		return err
+	}
 	if err := p.Close(); err != nil {
 		return err
 	}
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	return err
+	return unplayed(cmd.ErrOrStderr(), bad, len(cases))
 }
 
-func traceCases(p tracecase.Printer, k *spec.Kernel, cases []*casefile.Case) error {
-	for _, c := range cases {
-		if err := traceCase(p, k, c); err != nil {
-			return fmt.Errorf("case %s: %w", c.Name, err)
+// traceCases returns of each case that could not be played why. Behind one that has not
+// come back none is played: its calls would go on between those of the next. The error is
+// the printer's.
+func traceCases(p tracecase.Printer, k *spec.Kernel, cases []*casefile.Case, from []string) (bad []error, err error) {
+	for i, c := range cases {
+		r := traceCase(p, k, c)
+		if r.Err != nil {
+			bad = append(bad, unplayable(from[i], r))
 		}
 		if err := p.Err(); err != nil {
-			return err
+			return nil, err
+		}
+		if errors.Is(r.Err, player.ErrStuck) {
+			break
 		}
 	}
-	return nil
+	return bad, nil
 }
 
-// traceCase plays a case once, on that kernel or on its own. A case that cannot be played to its end is an
-// error; one that is answered otherwise than recorded is not.
-func traceCase(p tracecase.Printer, k *spec.Kernel, c *casefile.Case) error {
+// traceCase plays a case once, on that kernel or on its own.
+func traceCase(p tracecase.Printer, k *spec.Kernel, c *casefile.Case) *player.Result {
 	p.Case(c)
 	target := &model.Model{Kernel: k, Trace: func(*casefile.Case) trace.Sink { return p }}
-	r := player.Play(target, c, player.Options{
+	return player.Play(target, c, player.Options{
 		Repeat: 1,
 		Before: func(_ player.Machine, step int) { p.Step(c, step) },
 		After: func(_ player.Machine, step int, r *player.StepResult) {
@@ -231,5 +243,4 @@ func traceCase(p tracecase.Printer, k *spec.Kernel, c *casefile.Case) error {
 			}
 		},
 	})
-	return r.Err
 }

@@ -106,7 +106,7 @@ func TestTraceUnplayable(t *testing.T) {
 		`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":0,"length":23},"attrs":[{"id":0,"len":0,"flags":0}],"save":{"h":{"attr":0}}},` +
 		`{"op":"ioctl","fd":"f","hdr":{"object_id":3,"method_id":1},"attrs":[{"id":0,"len":0,"flags":0,"data":{"handle":"h"}}]}]}`
 	out, err := execute(newTraceCmd(), unplayable, "--format", "chrome", "-")
-	require.ErrorContains(t, err, "case cq/none: step 2")
+	require.ErrorContains(t, err, "standard input:1: case cq/none cannot be played: step 2")
 	var events []map[string]any
 	require.NoError(t, json.Unmarshal([]byte(out), &events))
 	require.Contains(t, out, "ib_uverbs_open")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,10 +154,13 @@ func TestFleet(t *testing.T) {
 
 // TestRead takes the words of Go's fuzzing to pieces.
 func TestRead(t *testing.T) {
-	r := read(strings.NewReader("fuzz: elapsed: 0s, gathering baseline coverage: 3/3 completed, now fuzzing with 1 workers\n"+
+	begun := 0
+	r := read(strings.NewReader("fuzz: elapsed: 0s, gathering baseline coverage: 0/3 completed\n"+
+		"fuzz: elapsed: 0s, gathering baseline coverage: 3/3 completed, now fuzzing with 1 workers\n"+
 		"fuzz: elapsed: 3s, execs: 100 (33/sec), new interesting: 2 (total: 5)\n"+
 		"fuzz: elapsed: 6s, execs: 325967 (108655/sec), new interesting: 11 (total: 202)\n"+
-		"--- FAIL: FuzzX (6.00s)\n    Failing input written to testdata/fuzz/FuzzX/771e938e4458e983\nFAIL\n"), "/dir")
+		"--- FAIL: FuzzX (6.00s)\n    Failing input written to testdata/fuzz/FuzzX/771e938e4458e983\nFAIL\n"), "/dir", func() { begun++ })
+	require.Equal(t, 1, begun)
 	require.EqualValues(t, 325967, r.Executions)
 	require.EqualValues(t, 11, r.NewInteresting)
 	require.Len(t, r.Failures, 1)
@@ -164,10 +168,13 @@ func TestRead(t *testing.T) {
 	require.Contains(t, r.Failures[0].Output, "--- FAIL: FuzzX")
 	require.False(t, r.Failures[0].over())
 
-	late := read(strings.NewReader("--- FAIL: FuzzX (4.06s)\n    context deadline exceeded\nFAIL\n"), "/dir")
-	require.True(t, late.Failures[0].over())
-	hang := read(strings.NewReader("panic: FuzzX: not over after 20s\n    context deadline exceeded\n"), "/dir")
-	require.False(t, hang.Failures[0].over())
+	never := func() { t.Fatal("it did not begin") }
+	for _, why := range []string{"context deadline exceeded", "context canceled"} {
+		late := read(strings.NewReader("--- FAIL: FuzzX (4.06s)\n    "+why+"\nFAIL\n"), "/dir", never)
+		require.True(t, late.Failures[0].over(), why)
+		hang := read(strings.NewReader("panic: FuzzX: not over after 20s\n    "+why+"\n"), "/dir", never)
+		require.False(t, hang.Failures[0].over(), why)
+	}
 }
 
 // play runs a session of three targets whose slices are made up: of each 100
@@ -175,8 +182,8 @@ func TestRead(t *testing.T) {
 func play(t *testing.T, o options, fails bool) (*session, string) {
 	var out bytes.Buffer
 	s := &session{options: o, log: &bytes.Buffer{}, targets: []*target{{Name: "FuzzA"}, {Name: "FuzzB"}, {Name: "FuzzC"}},
-		slice: func(_ context.Context, t *target, d time.Duration) result {
-			r := result{Executions: 100, NewInteresting: 1, Seconds: d.Seconds()}
+		slice: func(_ context.Context, t *target, turn turn) result {
+			r := result{Executions: 100, NewInteresting: 1, Seconds: turn.slice.Seconds()}
 			if fails && t.Name == "FuzzC" {
 				r.Failures = []failure{{Input: "testdata/fuzz/FuzzC/1", Output: "why"}}
 			}
@@ -190,7 +197,7 @@ func play(t *testing.T, o options, fails bool) (*session, string) {
 func TestTurns(t *testing.T) {
 	s, text := play(t, options{slice: time.Second, jobs: 2}, false)
 	require.EqualValues(t, 300, s.total(), "each once")
-	require.False(t, s.failed())
+	require.Equal(t, 0, s.status())
 	require.Contains(t, text, "3 targets")
 
 	s, _ = play(t, options{slice: time.Second, jobs: 1, executions: 1000}, false)
@@ -203,13 +210,150 @@ func TestTurns(t *testing.T) {
 	require.EqualValues(t, 300, s.total(), "each has a turn")
 
 	s, text = play(t, options{slice: time.Second, jobs: 2, executions: 2000, json: true}, true)
-	require.True(t, s.failed())
+	require.Equal(t, 1, s.status())
 	var sum summary
 	require.NoError(t, json.Unmarshal([]byte(text), &sum))
 	require.Equal(t, 1, sum.Failures)
 	require.GreaterOrEqual(t, sum.Executions, int64(2000))
 	require.EqualValues(t, 100, sum.Targets[2].Executions, "what fails is not run again")
 	require.Equal(t, "testdata/fuzz/FuzzC/1", sum.Targets[2].Failures[0].Input)
+}
+
+// TestIdle: a target that executed nothing is named, whether it had a turn or not, and
+// the run was not a good one. A failure counts for more.
+func TestIdle(t *testing.T) {
+	executions := map[string]int64{"FuzzA": 100, "FuzzB": 0, "FuzzC": 0}
+	fails := ""
+	idle := func(o options) (int, string) {
+		var log bytes.Buffer
+		s := &session{options: o, log: &log, targets: []*target{{Package: "p", Name: "FuzzA"}, {Package: "p", Name: "FuzzB"}, {Package: "p", Name: "FuzzC"}},
+			slice: func(_ context.Context, t *target, _ turn) result {
+				r := result{Executions: executions[t.Name], Seconds: 6.4}
+				if t.Name == fails {
+					r.Failures = []failure{{}}
+				}
+				return r
+			}}
+		s.run(t.Context())
+		log.Reset() // what each slice says
+		return s.status(), log.String()
+	}
+	once := options{slice: time.Second, jobs: 1}
+	status, text := idle(once)
+	require.Equal(t, 2, status)
+	require.Equal(t, "fuzz: p:FuzzB: not one execution in 6s\nfuzz: p:FuzzC: not one execution in 6s\n", text)
+	fails = "FuzzC"
+	status, text = idle(once)
+	require.Equal(t, 1, status)
+	require.Equal(t, "fuzz: p:FuzzB: not one execution in 6s\n", text)
+	status, text = idle(options{slice: time.Second, jobs: 1, time: time.Nanosecond}) // it is over before the first turn
+	require.Equal(t, 2, status)
+	require.Equal(t, "fuzz: p:FuzzA: no turn\nfuzz: p:FuzzB: no turn\nfuzz: p:FuzzC: no turn\n", text)
+}
+
+// TestShare: with -time a slice is shorter where each would not have one otherwise, and
+// no turn is longer than what is left.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		time, slice   time.Duration
+		jobs, had     int // had a turn, of four targets
+		want, longest time.Duration
+	}{
+		{time.Minute, 10 * time.Second, 1, 0, 10 * time.Second, time.Minute},
+		{time.Minute, 20 * time.Second, 1, 0, 15 * time.Second, time.Minute},
+		{time.Minute, 20 * time.Second, 2, 0, 20 * time.Second, time.Minute},
+		{20 * time.Second, 20 * time.Second, 2, 0, 10 * time.Second, 20 * time.Second},
+		{20 * time.Second, 20 * time.Second, 1 << 40, 0, 20 * time.Second, 20 * time.Second},
+		{20 * time.Second, 20 * time.Second, 1, 2, 10 * time.Second, 20 * time.Second},
+		{20 * time.Second, 20 * time.Second, 1, 4, 20 * time.Second, 20 * time.Second},
+		{2 * time.Second, 20 * time.Second, 1, 0, time.Second, 2 * time.Second},
+		{time.Hour, 20 * time.Second, 1, 0, 20 * time.Second, 20*time.Second + overtime},
+		{1<<63 - 1, mostSlice, 1 << 40, 0, mostSlice, mostSlice + overtime},
+		{0, 20 * time.Second, 1, 0, 20 * time.Second, 20*time.Second + overtime},
+	} {
+		s := &session{options: options{time: c.time, slice: c.slice, jobs: c.jobs}, start: time.Now()}
+		for i := range 4 {
+			s.targets = append(s.targets, &target{})
+			if i < c.had {
+				s.targets[i].spent = 1
+			}
+		}
+		if c.time == 0 {
+			s.executions = 1
+		}
+		_, got := s.next()
+		require.InDelta(t, c.want.Seconds(), got.slice.Seconds(), 0.5, "%+v", c)
+		require.InDelta(t, c.longest.Seconds(), got.most.Seconds(), 1.5, "%+v", c)
+	}
+}
+
+// slow is a target that begins with two seconds of inputs. Its name is put in, since it
+// is none of the project's.
+const slow = `package slow
+
+import (
+	"testing"
+	"time"
+)
+
+func %s(f *testing.F) {
+	for i := range 20 {
+		f.Add(i)
+	}
+	f.Fuzz(func(*testing.T, int) { time.Sleep(100 * time.Millisecond) })
+}
+`
+
+// TestSlice runs a target whose inputs take longer than its slice, and which fuzzes all
+// the same. When the time is over it ends, wherever it is.
+func TestSlice(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module slow\n\ngo 1.26\n"), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "slow_test.go"), fmt.Appendf(nil, slow, "FuzzSlow"), 0o666))
+	t.Chdir(dir)
+	targets, err := find(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, targets, 1)
+	require.NoError(t, build(t.Context(), targets, dir, &bytes.Buffer{}))
+	targets[0].cache = filepath.Join(dir, "cache")
+
+	r := runSlice(t.Context(), targets[0], turn{time.Second, 4 * time.Minute})
+	require.Empty(t, r.Failures)
+	require.Positive(t, r.Executions)
+	require.Greater(t, r.Seconds, 3.0, "two for the inputs, and the least slice")
+	require.Less(t, r.Seconds, 180.0, "the slice ends it, and not the time")
+
+	r = runSlice(t.Context(), targets[0], turn{time.Second, time.Second})
+	require.Empty(t, r.Failures)
+	require.Zero(t, r.Executions)
+}
+
+// TestBounds: what is out of bounds is refused before anything is looked for, which
+// fails here.
+func TestBounds(t *testing.T) {
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-time", "-5s"}, "-time -5s: at least 1s"},
+		{[]string{"-time", "0"}, "-time 0s: at least 1s"},
+		{[]string{"-time", "999ms", "-list"}, "-time 999ms: at least 1s"},
+		{[]string{"-executions", "-1"}, "-executions -1: at least 1"},
+		{[]string{"-executions", "0"}, "-executions 0: at least 1"},
+		{[]string{"-slice", "-3s"}, "-slice -3s: 1s to 24h0m0s"},
+		{[]string{"-slice", "0"}, "-slice 0s: 1s to 24h0m0s"},
+		{[]string{"-slice", "24h1s"}, "-slice 24h0m1s: 1s to 24h0m0s"},
+		{[]string{"-jobs", "0"}, "-jobs 0: at least 1"},
+		{[]string{"-time", "1s", "-executions", "1", "-slice", "24h", "-jobs", "1"}, "go list: context canceled"},
+		{nil, "go list: context canceled"},
+	} {
+		var out, log bytes.Buffer
+		require.Equal(t, 2, run(over, c.args, &out, &log))
+		require.Equal(t, "fuzz: "+c.want+"\n", log.String())
+		require.Empty(t, out.String())
+	}
 }
 
 func TestUsage(t *testing.T) {

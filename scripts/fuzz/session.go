@@ -15,25 +15,32 @@ type session struct {
 	options
 	targets []*target
 	log     io.Writer
-	slice   func(context.Context, *target, time.Duration) result
+	slice   func(context.Context, *target, turn) result
 
 	mu      sync.Mutex
 	start   time.Time
 	elapsed time.Duration
 }
 
+// turn is how long a target may run: for a slice, or longer if it has then fuzzed for
+// less than the least slice, since it goes through the inputs that it has first; but not
+// longer than most.
+type turn struct {
+	slice, most time.Duration
+}
+
 // run returns when there is no more to do.
 func (s *session) run(ctx context.Context) {
 	s.start = time.Now()
 	var wg sync.WaitGroup
-	for range max(s.jobs, 1) {
+	for range min(s.jobs, len(s.targets)) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				t, d := s.next()
+				t, turn := s.next()
 				if t == nil {
 					return
 				}
-				s.done(t, s.slice(ctx, t, d))
+				s.done(t, s.slice(ctx, t, turn))
 			}
 		})
 	}
@@ -43,17 +50,17 @@ func (s *session) run(ctx context.Context) {
 
 // next is the target that has had the fewest turns, and for how long it may run; nil
 // when it is over.
-func (s *session) next() (*target, time.Duration) {
+func (s *session) next() (*target, turn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	d := s.options.slice
+	next := turn{s.options.slice, s.options.slice + overtime}
 	once := s.time == 0 && s.executions == 0
 	if s.time > 0 {
 		left := s.time - time.Since(s.start)
-		if left < time.Second {
-			return nil, 0
+		if left < leastSlice {
+			return nil, turn{}
 		}
-		d = min(d, left.Truncate(time.Second))
+		next = turn{s.share(left), min(next.most, left.Truncate(time.Second))}
 	}
 	once = once || s.executions > 0 && s.total() >= s.executions // each has one turn at least
 	var best *target
@@ -69,7 +76,23 @@ func (s *session) next() (*target, time.Duration) {
 		best.running = true
 		best.spent++
 	}
-	return best, d
+	return best, next
+}
+
+// share is a slice, or a shorter one if those who had no turn yet need it in the time
+// that is left.
+func (s *session) share(left time.Duration) time.Duration {
+	waiting := time.Duration(0)
+	for _, t := range s.targets {
+		if t.spent == 0 {
+			waiting++
+		}
+	}
+	slice := s.options.slice
+	if left >= slice*waiting {
+		return slice
+	}
+	return min(slice, max(left*time.Duration(min(s.jobs, len(s.targets)))/waiting, leastSlice))
 }
 
 func (s *session) total() (n int64) {
@@ -102,13 +125,29 @@ func kept(f failure) string {
 	return "the input is kept in " + f.Input
 }
 
-func (s *session) failed() bool {
+// status is the exit status. It names the targets that nothing is known of: they did
+// not fail, and did not execute anything.
+func (s *session) status() int {
+	status := 0
 	for _, t := range s.targets {
-		if len(t.Failures) > 0 {
-			return true
+		switch {
+		case len(t.Failures) > 0:
+			status = 1
+		case t.Executions == 0:
+			fmt.Fprintf(s.log, "fuzz: %s: %s\n", t, idle(t))
+			if status == 0 {
+				status = 2
+			}
 		}
 	}
-	return false
+	return status
+}
+
+func idle(t *target) string {
+	if t.spent == 0 {
+		return "no turn"
+	}
+	return fmt.Sprintf("not one execution in %.0fs", t.Seconds)
 }
 
 // summary is the JSON of what came of it.

@@ -133,7 +133,10 @@ func (y *tally) count(t *testing.T, name string, o *faults.Outcome) {
 		return
 	}
 	y.lost++
-	place := o.Hits[len(o.Hits)-1].String()
+	place := ""
+	if len(o.Hits) > 0 {
+		place = o.Hits[len(o.Hits)-1].String()
+	}
 	if y.told[place]++; y.told[place] <= mostTold {
 		t.Errorf("%s: %s", name, text(o))
 	}

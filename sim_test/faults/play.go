@@ -166,7 +166,7 @@ func closed(b *model.Books) *model.Books {
 const playings = 3
 
 // Play plays a case with steps of one call failing. Nil says that the call did not
-// come to all of them.
+// come to all of them, though the case came to its end.
 func (r *Runner) Play(base *Run, points ...Point) *Outcome {
 	o := r.once(base, points)
 	for i := 1; i < playings && base.timed && (o == nil || o.Lost()); i++ {
@@ -193,13 +193,19 @@ func (r *Runner) once(base *Run, points []Point) *Outcome {
 			o.Hits, o.Answer, o.Steps = c.hits, c.Answer, c.count // it has not come back
 		}
 	}
+	if errors.Is(res.Err, player.ErrPanic) || errors.Is(res.Err, player.ErrStuck) {
+		o.Err = res.Err
+	}
 	if len(o.Hits) < len(points) {
-		return nil
+		if o.Err == nil {
+			return nil
+		}
+		o.Right = true // it has not come to where it could be wrong
+		return o
 	}
 	o.Expected = Expect(o)
 	o.Right = o.Expected.Allows(o)
-	if errors.Is(res.Err, player.ErrPanic) || errors.Is(res.Err, player.ErrStuck) {
-		o.Err = res.Err
+	if o.Err != nil {
 		return o
 	}
 	g.finish(res, end)

@@ -1,7 +1,6 @@
 package interleave
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -226,8 +225,6 @@ var pairs = []pair{
 	}},
 }
 
-var toReplay = flag.String("schedule", "", "replay this schedule of the pair that -run names")
-
 // program is that of a pair: its outcome is what each call is answered, by which rule,
 // and what is left.
 func (p *pair) program(t *testing.T) Program {
@@ -255,19 +252,6 @@ func (p *pair) explored(t *testing.T) *Result {
 // again is the command that replays a schedule.
 func (p *pair) again(schedule string) string {
 	return fmt.Sprintf("go test ./sim_test/interleave -v -run 'TestPairs/%s' -schedule '%s'", suite.Pattern(p.name), schedule)
-}
-
-// replays carries out the schedule that the command line has, and says whether it has
-// one.
-func replays(t *testing.T, p Program) bool {
-	t.Helper()
-	if *toReplay == "" {
-		return false
-	}
-	outcome, lines, err := Replay(p, *toReplay)
-	t.Logf("%s\n%s", outcome, strings.Join(lines, "\n"))
-	require.NoError(t, err)
-	return true
 }
 
 // TestPairs: each pair, and each triple, has the outcomes that are written down, all of

@@ -301,10 +301,28 @@ func TestReplay(t *testing.T) {
 		require.Equal(t, outcome, got, f.Schedule)
 		require.NotEmpty(t, lines)
 	}
-	_, _, err := Replay(p, "z")
-	require.ErrorContains(t, err, "operation 1 of the schedule: z cannot go on there")
+	stores := program([]step{store(0, 1), store(0, 2), store(0, 3)}, []step{store(0, 4)})
+	for order, want := range map[string]string{
+		"a4 b9":   "operation 4 of the schedule: a cannot go on there",
+		"a b2 a":  "operation 3 of the schedule: b cannot go on there",
+		"a b a2 ": "",
+		"a b a3":  "operation 5 of the schedule: no call goes on there",
+	} {
+		_, _, err := Replay(stores, order)
+		if want == "" {
+			require.NoError(t, err)
+			continue
+		}
+		require.EqualError(t, err, want)
+	}
+	outcome, lines, err := Replay(p, "a z3 c")
+	require.EqualError(t, err, "there is no call z: the calls are a and b")
+	require.Empty(t, outcome)
+	require.Empty(t, lines)
+	_, _, err = Replay(program([]step{put()}, []step{put()}, []step{put()}), "d")
+	require.EqualError(t, err, "there is no call d: the calls are a, b and c")
 	_, _, err = Replay(p, "a0")
-	require.ErrorContains(t, err, "is no number of operations")
+	require.ErrorContains(t, err, "has no number of operations")
 }
 
 // TestBounds: a bound is told, and what is within it is explored.
@@ -328,4 +346,18 @@ func TestSchedule(t *testing.T) {
 	order, err := parse("a3 b a c2")
 	require.NoError(t, err)
 	require.Equal(t, []int{0, 0, 0, 1, 0, 2, 2}, order)
+	for s, want := range map[string]string{
+		"a3,b":         `"a3,b" has no number of operations, from 1, behind the call`,
+		"a3 b-1":       `"b-1" has no number of operations, from 1, behind the call`,
+		"a+1":          `"a+1" has no number of operations, from 1, behind the call`,
+		"a3 3":         `"3" is no call, a to z, and how often`,
+		"A3":           `"A3" is no call, a to z, and how often`,
+		"ä3":           `"ä3" is no call, a to z, and how often`,
+		"a1048577":     `"a1048577": more than 1048576 operations`,
+		"a1048576 b":   `"b": more than 1048576 operations`,
+		"a99999999999": `"a99999999999": more than 1048576 operations`,
+	} {
+		_, err := parse(s)
+		require.EqualError(t, err, want)
+	}
 }
