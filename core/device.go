@@ -2,6 +2,7 @@ package core
 
 import (
 	"slices"
+	"sync/atomic"
 
 	"uverbsim/process"
 	"uverbsim/spec"
@@ -46,6 +47,8 @@ type Device struct {
 
 	handlersLock trace.RWSem // event_handler_rwsem
 	handlers     []*EventHandler
+
+	umems atomic.Int64
 }
 
 // InitLocks gives the device's locks the names by which they pass through the
@@ -124,6 +127,10 @@ func (d *Device) DispatchEvent(t *trace.Task, e *Event) {
 
 // EventGIDChange is IB_EVENT_GID_CHANGE of enum ib_event_type.
 const EventGIDChange = 18
+
+// Umems returns how many pieces of users' memory there are for the device that were
+// made (ib_umem_get and its like) and not released.
+func (d *Device) Umems() int { return int(d.umems.Load()) }
 
 // EventHandlers returns how many handlers are registered.
 func (d *Device) EventHandlers() int {

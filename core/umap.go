@@ -44,7 +44,7 @@ func (u *Umaps) Areas() int {
 // and follows it from then on. entry may be nil. It models rdma_user_mmap_io
 // in drivers/infiniband/core/ib_core_uverbs.c.
 //
-// Errors: umap/not-shared, umap/size, umap/no-memory.
+// Errors: umap/not-shared, umap/size, umap/no-memory, umap/remap.
 func (c *Ucontext) MmapIO(t *trace.Task, a *copyuser.Area, pages []*copyuser.Page, entry *MmapEntry) error {
 	defer t.Enter(trace.Core, "rdma_user_mmap_io").Leave()
 	if a.Flags&copyuser.VM_SHARED == 0 {
@@ -55,6 +55,9 @@ func (c *Ucontext) MmapIO(t *trace.Task, a *copyuser.Area, pages []*copyuser.Pag
 	}
 	if t.Fail(trace.Alloc, "rdma_umap_priv") {
 		return rule.UmapNoMemory
+	}
+	if t.Fail(trace.Alloc, "io_remap_pfn_range") {
+		return rule.UmapRemap
 	}
 	for i, p := range pages {
 		a.RemapPFN(i, p)

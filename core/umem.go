@@ -98,6 +98,7 @@ func GetUmem(task *process.Task, dev *Device, addr, size uint64, access uint32) 
 		return nil, rule.UmemNoMemory
 	}
 	writable := access&accessWritable != 0
+	dev.umems.Add(1)
 	return &Umem{Device: dev, Address: addr, Length: size, Pin: pin, Writable: writable, mm: mm}, nil
 }
 
@@ -147,6 +148,7 @@ func (u *Umem) Release(t *trace.Task) {
 	}
 	u.release(t)
 	u.mm.SubPinnedVM(int64(u.NumPages()))
+	u.Device.umems.Add(-1)
 }
 
 // release models __ib_umem_release in drivers/infiniband/core/umem.c.

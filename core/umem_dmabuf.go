@@ -55,6 +55,7 @@ func GetUmemDmabuf(task *process.Task, dev *Device, dma DMA, offset, size uint64
 		return nil, err
 	}
 	u.attach = buf.Attach(t, func(t *trace.Task) { move(t, u) })
+	dev.umems.Add(1)
 	return u, nil
 }
 
@@ -124,4 +125,5 @@ func (u *UmemDmabuf) Release(t *trace.Task) {
 	u.Unlock(t)
 	u.attach.Detach(t)
 	u.file.Put(nil)
+	u.Device.umems.Add(-1)
 }

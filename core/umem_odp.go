@@ -77,6 +77,7 @@ func AllocUmemODPImplicit(task *process.Task, dev *Device, dma DMA, access uint3
 	if t.Fail(trace.Alloc, "ib_umem_odp") {
 		return nil, rule.UmemODPNoMemory
 	}
+	dev.umems.Add(1)
 	return &UmemODP{Device: dev, Writable: access&accessWritable != 0, IsImplicit: true, dma: dma, mm: task.Mem,
 		pageShift: copyuser.PageShift, mutex: trace.Mutex{Name: "umem_mutex"}}, nil
 }
@@ -144,6 +145,7 @@ func (u *UmemODP) init(t *trace.Task, invalidate Invalidate) error {
 	u.List = make([]uint64, u.NumPages())
 	u.notifier.Invalidate = func(t *trace.Task, start, end copyuser.Addr) { invalidate(t, u, uint64(start), uint64(end)) }
 	u.mm.InsertNotifier(&u.notifier, copyuser.Addr(u.Start()), u.End()-u.Start())
+	u.Device.umems.Add(1)
 	return nil
 }
 
@@ -275,6 +277,7 @@ func (u *UmemODP) UnmapDMAPages(t *trace.Task, virt, bound uint64) {
 // ib_umem_odp_release in drivers/infiniband/core/umem_odp.c.
 func (u *UmemODP) Release(t *trace.Task) {
 	defer t.Enter(trace.Uverbs, "ib_umem_odp_release").Leave()
+	u.Device.umems.Add(-1)
 	if u.IsImplicit {
 		return
 	}

@@ -71,6 +71,14 @@ func (d *Device) pruneLeft() {
 	d.left = keep
 }
 
+// XRCDInodes returns how many inodes the device has a hold on since an XRC domain is
+// shared by them.
+func (d *Device) XRCDInodes() int {
+	d.XRCDTreeMutex.Lock(nil)
+	defer d.XRCDTreeMutex.Unlock(nil)
+	return len(d.XRCDTree)
+}
+
 // Held returns the names of the device's locks that somebody holds.
 func (d *Device) Held() []string { return trace.Held(&d.listsMutex, &d.XRCDTreeMutex) }
 
@@ -79,6 +87,14 @@ func FileOf(objects *uobject.File) *File { return objects.Owner().(*owner).file(
 
 // Refs returns the number of references on the file.
 func (f *File) Refs() int { return int(f.ref.Load()) }
+
+// Reported returns how many completion events and how many others the object's user
+// has read.
+func (u *UEvent) Reported() (comp, async uint32) { return 0, u.EventsReported }
+
+// Reported returns how many completion events and how many others the CQ's user has
+// read.
+func (u *UCQ) Reported() (comp, async uint32) { return u.CompEventsReported, u.EventsReported }
 
 // Held returns the names of the file's locks that somebody holds.
 func (f *File) Held() []string { return append(f.Objects.Held(), trace.Held(&f.UcontextLock)...) }

@@ -96,12 +96,16 @@ func TestMmapRefuses(t *testing.T) {
 			require.LessOrEqual(t, m.file.ref.Load(), int64(1))
 		})
 	}
-	t.Run("no memory", func(t *testing.T) {
-		m := newMapper(t, 1)
-		_, err := m.p.NewTask(trace.NewTask(1, breaks("rdma_umap_priv"))).Mmap(m.fd, copyuser.PageSize, rw, syscall.MAP_SHARED, 0)
-		require.Equal(t, error(rule.UmapNoMemory), err)
-		require.Zero(t, m.file.Umaps.Areas())
-	})
+	for what, want := range map[string]error{"rdma_umap_priv": rule.UmapNoMemory, "io_remap_pfn_range": rule.UmapRemap} {
+		t.Run(what, func(t *testing.T) {
+			m := newMapper(t, 1)
+			areas := m.p.Mem.Areas()
+			_, err := m.p.NewTask(trace.NewTask(1, breaks(what))).Mmap(m.fd, copyuser.PageSize, rw, syscall.MAP_SHARED, 0)
+			require.Equal(t, want, err)
+			require.Zero(t, m.file.Umaps.Areas())
+			require.Equal(t, areas, m.p.Mem.Areas())
+		})
+	}
 	t.Run("a driver without mmap", func(t *testing.T) {
 		r := newRig(t, nil)
 		_, err := r.p.Mmap(r.fd, copyuser.PageSize, rw, syscall.MAP_SHARED, 0)

@@ -6,7 +6,8 @@ import "syscall"
 // know. It never leaves the kernel: the VFS turns it into ENOTTY.
 const ENOIOCTLCMD = syscall.Errno(515)
 
-// errnoNames has the names of the errnos that the model can return.
+// errnoNames has the names of the errnos that the model can return, and of EXFULL,
+// which it does not: what a test makes an operation return is told by it.
 var errnoNames = map[syscall.Errno]string{
 	syscall.EPERM: "EPERM", syscall.ENOENT: "ENOENT", syscall.EINTR: "EINTR", syscall.EIO: "EIO",
 	syscall.ENXIO: "ENXIO", syscall.EBADF: "EBADF", syscall.EAGAIN: "EAGAIN", syscall.ENOMEM: "ENOMEM",
@@ -17,7 +18,7 @@ var errnoNames = map[syscall.Errno]string{
 	syscall.EOPNOTSUPP: "EOPNOTSUPP", syscall.EPROTONOSUPPORT: "EPROTONOSUPPORT",
 	syscall.EREMOTEIO: "EREMOTEIO", syscall.ETIMEDOUT: "ETIMEDOUT", syscall.ECANCELED: "ECANCELED",
 	syscall.E2BIG: "E2BIG", syscall.EDOM: "EDOM", syscall.ENOBUFS: "ENOBUFS",
-	syscall.ENOLINK: "ENOLINK", syscall.ENETUNREACH: "ENETUNREACH", ENOIOCTLCMD: "ENOIOCTLCMD",
+	syscall.ENOLINK: "ENOLINK", syscall.ENETUNREACH: "ENETUNREACH", syscall.EXFULL: "EXFULL", ENOIOCTLCMD: "ENOIOCTLCMD",
 }
 
 // ErrnoName returns the kernel's name of an errno, "" for 0.

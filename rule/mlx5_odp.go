@@ -12,6 +12,9 @@ var (
 	MLX5ODPImplicitLength = add(Rule{"mlx5-odp/implicit-length", syscall.EOPNOTSUPP, "mlx5_ib_alloc_implicit_mr", mlx5ODP,
 		"The device cannot change the list of a part of the address space by work requests.",
 		"Register ranges instead of the whole address space."})
+	MLX5ODPKeyNoMemory = add(Rule{"mlx5-odp/key-no-memory", syscall.ENOMEM, "mlx5r_store_odp_mkey", mlx5IBH,
+		"There was no memory for the key's place among those that page faults find.",
+		"Free memory and call again."})
 	MLX5ODPNoMemory = add(Rule{"mlx5-odp/no-memory", syscall.ENOMEM, "mlx5_ib_advise_mr_prefetch", mlx5ODP,
 		"There was no memory to keep the pieces until they are fetched.",
 		"Free memory and call again."})

@@ -2,6 +2,8 @@ package rule
 
 import "syscall"
 
+const mlx5QPC = "drivers/infiniband/hw/mlx5/qpc.c"
+
 // The refusals of qp.c of mlx5_ib about the creation of queue pairs.
 var (
 	MLX5QPType = add(Rule{"mlx5-qp/type", syscall.EOPNOTSUPP, "check_qp_type", mlx5QP,
@@ -102,6 +104,12 @@ var (
 		"Align buf_addr to 64 bytes."})
 	MLX5QPCommandNoMemory = add(Rule{"mlx5-qp/command-no-memory", syscall.ENOMEM, "_create_user_qp", mlx5QP,
 		"There was no memory for the firmware command.",
+		"Free memory and call again."})
+	MLX5QPTableNoMemory = add(Rule{"mlx5-qp/table-no-memory", syscall.ENOMEM, "create_resource_common", mlx5QPC,
+		"There was no memory for the queue's place in the driver's table.",
+		"Free memory and call again."})
+	MLX5QPDCTTableNoMemory = add(Rule{"mlx5-qp/dct-table-no-memory", syscall.ENOMEM, "mlx5_core_create_dct", mlx5QPC,
+		"There was no memory for the DCT's place in the driver's table.",
 		"Free memory and call again."})
 	MLX5QPRawEmpty = add(Rule{"mlx5-qp/raw-empty", syscall.EINVAL, "create_raw_packet_qp", mlx5QP,
 		"A raw packet queue pair has neither a send nor a receive queue.",

@@ -46,6 +46,9 @@ var (
 	RxeMmapObjectGone = add(Rule{"rxe/mmap-object-gone", syscall.ENXIO, "rxe_mmap", rxeMmap,
 		"The queue is just being destroyed.",
 		"Do not map a queue while another thread destroys it."})
+	RxeMmapRemap = add(Rule{"rxe/mmap-remap", syscall.ENOMEM, "rxe_mmap", rxeMmap,
+		"There is no memory for the page tables of the mapping.",
+		"Make another queue: this one waits to be mapped no longer."})
 )
 
 // The refusals of rxe_verbs.c that ask about the device.
@@ -137,6 +140,9 @@ var (
 		"Detach queue pairs from another group until it is empty."})
 	RxeMcastNoMemory = add(Rule{"rxe/mcast-no-memory", syscall.ENOMEM, "rxe_attach_mcast", rxeMcast,
 		"There is no memory for the multicast group or for the queue pair's place in it.",
+		"Try again when memory is free."})
+	RxeMcastAddress = add(Rule{"rxe/mcast-address", syscall.ENOMEM, "rxe_mcast_add", rxeMcast,
+		"There is no memory for the group's address among those that the network interface listens to.",
 		"Try again when memory is free."})
 	RxeMcastAttachments = add(Rule{"rxe/mcast-attachments", syscall.ENOMEM, "__rxe_init_mca", rxeMcast,
 		"The device's queue pairs are attached to as many groups, all in all, as they can be.",

@@ -18,4 +18,7 @@ var (
 	UmapNoMemory = add(Rule{"umap/no-memory", syscall.ENOMEM, "rdma_user_mmap_io", ibCoreUverbs,
 		"There was no memory to keep track of the mapping.",
 		"Free memory and call again."})
+	UmapRemap = add(Rule{"umap/remap", syscall.EAGAIN, "rdma_user_mmap_io", ibCoreUverbs,
+		"There was no memory for the page tables of the mapping.",
+		"Free memory and call again."})
 )

@@ -50,7 +50,9 @@ var effects = []*effect{
 			return isOneOf(r, rule.CmdWQModifyState, rule.CmdWQModifyCurState)
 		}},
 	{why: "a read into memory that cannot be written: the event is off the queue by then",
-		of: func(_ *casefile.Step, r *rule.Rule) bool { return r == rule.EventFault }},
+		of: func(_ *casefile.Step, r *rule.Rule) bool {
+			return isOneOf(r, rule.EventFault, rule.MLX5DevxCmdReadFault, rule.MLX5DevxEventReadFault)
+		}},
 	{why: "a create whose answer cannot be written, and whose driver refuses to undo it: the object stays",
 		of: func(s *casefile.Step, r *rule.Rule) bool { return !destroys(s) && r == rule.AttrOutputFault },
 		on: "refuse_"},

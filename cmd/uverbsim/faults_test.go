@@ -36,7 +36,7 @@ func TestFaults(t *testing.T) {
     8   alloc   ib_ucontext           ib_alloc_ucontext     ENOMEM   balance  works  all
     9   charge  rdmacg                ib_rdmacg_try_charge  EAGAIN   balance  works  all
     10  alloc   rdmacg_resource_pool  ib_rdmacg_try_charge  ENOMEM   balance  works  all
-    11  op      alloc_ucontext        ib_init_ucontext      ENOMEM   balance  works  all
+    11  op      alloc_ucontext        ib_init_ucontext      EXFULL   balance  works  all
 15 faults in 2 calls of 1 case: 0 ignored, 0 with a known effect, nothing lost
 `, out)
 }

@@ -1,19 +1,35 @@
 package mlx5
 
-// OwnCounts returns, of each kind of object in the adapter, how many the driver
-// made for itself when they were first needed, and keeps until the device goes.
-// They belong to no user, so books of what users left do not count them.
+// dmaPage is the name under which pages are counted that are mapped on the bus.
+const dmaPage = "dma_page"
+
+// Counts returns what there is in the adapter, as its Counts does, and under
+// "dma_page" the pages that are mapped for it. It counts on when the device is gone.
+func (d *Device) Counts() map[string]int {
+	counts := d.HW.Counts()
+	if n := d.Bus.Mapped(); n > 0 {
+		counts[dmaPage] = n
+	}
+	return counts
+}
+
+// OwnCounts returns, of each kind that Counts has, how many the driver made for itself
+// when they were first needed, and keeps until the device goes, and the pages that it
+// has mapped for them. They belong to no user, so books of what users left do not count
+// them.
 func (d *Device) OwnCounts() map[string]int {
 	counts := map[string]int{}
 	r := &d.devr
 	r.srqLock.Lock(nil)
 	if r.s1 != nil {
 		counts["srq"] = 2
+		counts[dmaPage] += 2
 	}
 	r.srqLock.Unlock(nil)
 	r.cqLock.Lock(nil)
 	if r.c0 != nil {
 		counts["pd"], counts["cq"] = 1, 1
+		counts[dmaPage]++
 	}
 	r.cqLock.Unlock(nil)
 	u := &d.umrc
@@ -22,8 +38,21 @@ func (d *Device) OwnCounts() map[string]int {
 		for _, kind := range []string{"pd", "mkey", "cq", "qp"} {
 			counts[kind]++
 		}
+		counts[dmaPage] += 2 // of the two queues
 	}
 	u.initLock.Unlock(nil)
+	queues := []*eq{d.odpEQ.eq.Load()}
+	for i := range d.compEQs {
+		if e := d.compEQs[i].Load(); e != nil {
+			queues = append(queues, &e.eq)
+		}
+	}
+	for _, e := range queues {
+		if e != nil {
+			counts["eq"]++
+			counts[dmaPage] += len(e.pages)
+		}
+	}
 	d.flows.lock.Lock(nil)
 	defer d.flows.lock.Unlock(nil)
 	for _, p := range d.flows.prios {

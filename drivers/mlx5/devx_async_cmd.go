@@ -24,6 +24,16 @@ type devxCmdFile struct {
 	wait      process.WaitQueue
 }
 
+// Unread returns how many answers its user has not read.
+func (f *devxCmdFile) Unread() int {
+	f.lock.Lock(nil)
+	defer f.lock.Unlock(nil)
+	return len(f.answers)
+}
+
+// BytesInUse returns the length of the answers that count against what may be unread.
+func (f *devxCmdFile) BytesInUse() int64 { return f.bytesInUse.Load() }
+
 // devxAnswer is a struct mlx5_ib_uapi_devx_async_cmd_hdr: the query's number,
 // which its user chose, and the command's output.
 type devxAnswer []byte

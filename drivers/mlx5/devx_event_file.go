@@ -29,6 +29,13 @@ type devxEventFile struct {
 // descriptor's object. No call may be under way.
 func (f *devxEventFile) Subscriptions() int { return len(f.subs) }
 
+// Unread returns how many events its user has not read.
+func (f *devxEventFile) Unread() int {
+	f.lock.Lock(nil)
+	defer f.lock.Unlock(nil)
+	return len(f.pending)
+}
+
 // devxEvent is one event that the user has not read: what it reads, and with
 // omitData the subscription that may be told of again then.
 type devxEvent struct {

@@ -183,32 +183,42 @@ func devxObjCreate(b *kernel.Bundle) error {
 		return err
 	}
 	if cr.opcode == ifc.MLX5_CMD_OP_CREATE_MKEY {
-		o.handleMkeyIndirect(t, in, id)
+		if err := o.handleMkeyIndirect(t, in, id); err != nil {
+			o.destroy(t) // as the kernel does
+			return err
+		}
 	}
 	return nil
 }
 
 // handleMkeyIndirect lets page faults find a key that consists of other keys. It
 // models devx_handle_mkey_indirect in drivers/infiniband/hw/mlx5/devx.c.
-func (o *devxObj) handleMkeyIndirect(t *trace.Task, in devxCmd, id uint32) {
+//
+// Errors: mlx5-odp/key-no-memory.
+func (o *devxObj) handleMkeyIndirect(t *trace.Task, in devxCmd, id uint32) (err error) {
 	defer t.EnterInlined(moduleIB, "devx_handle_mkey_indirect").Leave()
 	ctx := mkcIn.Bytes(in)
 	switch accessMode(ctx) {
 	case mkcAccessModeKLMs, mkcAccessModeKSM:
-		o.odpKey = o.dev.odpKeys.store(odpKey{key: id<<8 | uint32(mkc.key.Get(ctx)), entries: int(mkc.octos.Get(ctx))})
+		o.odpKey, err = o.dev.odpKeys.store(t, odpKey{key: id<<8 | uint32(mkc.key.Get(ctx)), entries: int(mkc.octos.Get(ctx))})
 	}
+	return err
 }
 
 // create runs the command that makes the object. The draining of a DCT when it
 // goes is left out, so that it is like any other object.
 //
-// Errors: mlx5-cq/no-eq, mlx5-cmd/status, mlx5-cmd/down.
+// Errors: mlx5-cq/no-eq, mlx5-qp/dct-table-no-memory, mlx5-cmd/status,
+// mlx5-cmd/down.
 func (o *devxObj) create(t *trace.Task, in devxCmd, out []byte) error {
-	if in.opcode() != ifc.MLX5_CMD_OP_CREATE_CQ || o.dev.isAPUCQ(in) {
-		return o.dev.cmdDo(t, in, out)
+	switch op := in.opcode(); {
+	case op == ifc.MLX5_CMD_OP_CREATE_DCT:
+		return o.dev.coreCreateDCT(t, in, out)
+	case op == ifc.MLX5_CMD_OP_CREATE_CQ && !o.dev.isAPUCQ(in):
+		o.cq = &coreCQ{owner: devxCQOwner{o}, direct: o.devxCQComp}
+		return o.dev.createCQ(t, o.cq, in, out)
 	}
-	o.cq = &coreCQ{owner: devxCQOwner{o}, direct: o.devxCQComp}
-	return o.dev.createCQ(t, o.cq, in, out)
+	return o.dev.cmdDo(t, in, out)
 }
 
 // allocOut returns room for a command's answer, as long as the attribute.

@@ -13,6 +13,7 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/uobject"
 )
 
 // devxObject makes a firmware object and returns its handle and the adapter's
@@ -159,6 +160,13 @@ func TestDevxOther(t *testing.T) {
 	require.NotZero(t, syndrome)
 }
 
+// unread is how many events or answers a descriptor has.
+func (r *rig) unread(fd int) int {
+	f := r.task.Fget(fd)
+	defer f.Put(r.task)
+	return f.Private.(*uobject.Object).Ext.(interface{ Unread() int }).Unread()
+}
+
 // TestDevxEvents: a user's own completion queue, made by its own command, and its
 // error, which a descriptor tells. The adapter has the events of old, since the
 // recorded one's masks have none of completion queues.
@@ -182,11 +190,13 @@ func TestDevxEvents(t *testing.T) {
 	require.ErrorIs(t, r.dev.HW.Complete(cqn, hw.Completion{}), hw.ErrCQAccess)
 	for r.dev.Step(nil) {
 	}
+	require.Equal(t, 1, r.unread(fd))
 	_, err = r.read(fd, 71)
 	require.Equal(t, error(rule.MLX5DevxEventReadShort), err)
 	b, err := r.read(fd, 72)
 	require.NoError(t, err)
 	require.Equal(t, uint64(0x1234), le.Uint64(b))
+	require.Zero(t, r.unread(fd))
 	eqe, _ := hw.DecodeEQE(b[8:])
 	got, _ := eqe.CQError()
 	require.Equal(t, cqn, got)
@@ -333,6 +343,7 @@ func TestDevxAsyncQuery(t *testing.T) {
 	_, err = r.read(fd, 24)
 	require.Equal(t, error(rule.MLX5DevxCmdReadAgain), err)
 	require.NoError(t, query(5, 16))
+	require.Equal(t, 1, r.unread(fd))
 	_, err = r.read(fd, 23)
 	require.Equal(t, error(rule.MLX5DevxCmdReadShort), err)
 	b, err := r.read(fd, 24)

@@ -13,7 +13,8 @@ import (
 // drivers/infiniband/hw/mlx5/mr.c. No adapter here has a second function to reach
 // such memory by.
 //
-// Errors: flags/…, mlx5-dmabuf/…, dmabuf/…, mlx5-odp/unsupported, mlx5-mr/…,
+// Errors: flags/…, mlx5-dmabuf/…, dmabuf/…, mlx5-odp/unsupported,
+// mlx5-odp/key-no-memory, mlx5-mr/…,
 // mlx5-umr/…, mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
 func (d *Device) regUserMRDmabuf(p *core.PD, offset, length, iova uint64, fd int, access uint32, attrs core.Attrs) (*core.MR, error) {
 	task := attrs.Task()
@@ -52,12 +53,14 @@ func (d *Device) regUserMRDmabuf(p *core.PD, offset, length, iova uint64, fd int
 
 // initDmabufMR is mlx5_ib_init_dmabuf_mr in drivers/infiniband/hw/mlx5/odp.c, and
 // what comes before it.
-func (d *Device) initDmabufMR(t *trace.Task, r *mr) error {
+func (d *Device) initDmabufMR(t *trace.Task, r *mr) (err error) {
 	if err := d.odpCreateEQ(t); err != nil {
 		return err
 	}
-	r.odpKey = d.odpKeys.store(odpKey{key: r.key, mr: r})
-	_, err := d.pagefaultDmabufMR(t, r, r.ib.Length, nil, pfEnable)
+	if r.odpKey, err = d.odpKeys.store(t, odpKey{key: r.key, mr: r}); err != nil {
+		return err
+	}
+	_, err = d.pagefaultDmabufMR(t, r, r.ib.Length, nil, pfEnable)
 	return err
 }
 

@@ -18,7 +18,7 @@ const mwRespSize = 8
 // allocMW makes a memory window: a key for pieces of other keys' memory. It
 // models mlx5_ib_alloc_mw in drivers/infiniband/hw/mlx5/mr.c.
 //
-// Errors: mlx5-mw/…, mlx5-cmd/….
+// Errors: mlx5-mw/…, mlx5-odp/key-no-memory, mlx5-cmd/….
 func (d *Device) allocMW(mw *core.MW, udata *core.Udata) error {
 	t := udata.Trace()
 	defer t.Enter(moduleIB, "mlx5_ib_alloc_mw").Leave()
@@ -47,7 +47,12 @@ func (d *Device) allocMW(mw *core.MW, udata *core.Udata) error {
 		d.destroyMkey(t, key) // as the kernel does
 		return rule.MLX5MWResponseFault
 	}
-	mw.RKey, mw.Driver = key, d.odpKeys.store(odpKey{key: key, entries: mwEntries(req.NumKlms)})
+	k, err := d.odpKeys.store(t, odpKey{key: key, entries: mwEntries(req.NumKlms)})
+	if err != nil {
+		d.destroyMkey(t, key) // as the kernel does
+		return err
+	}
+	mw.RKey, mw.Driver = key, k
 	return nil
 }
 

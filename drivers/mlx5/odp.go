@@ -181,7 +181,10 @@ func (d *Device) createUserODPMR(task *process.Task, p *core.PD, start, length, 
 		return nil, err
 	}
 	r.odp, odp.Private = odp, r
-	r.odpKey = d.odpKeys.store(odpKey{key: r.key, mr: r})
+	if r.odpKey, err = d.odpKeys.store(t, odpKey{key: r.key, mr: r}); err != nil {
+		d.deregRegion(t, r) // the first error counts
+		return nil, err
+	}
 	if _, err := d.pagefaultRealMR(t, r, start, length, nil, pfSnapshot|pfEnable); err != nil {
 		d.deregRegion(t, r) // the first error counts
 		return nil, err
@@ -192,7 +195,7 @@ func (d *Device) createUserODPMR(task *process.Task, p *core.PD, start, length, 
 // allocImplicitMR registers the whole address space. It models
 // mlx5_ib_alloc_implicit_mr in drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: mlx5-odp/implicit-length, umem-odp/…, mlx5-mr/no-memory, mlx5-umr/…,
+// Errors: mlx5-odp/…, umem-odp/…, mlx5-mr/no-memory, mlx5-umr/…,
 // mlx5-cmd/….
 func (d *Device) allocImplicitMR(task *process.Task, p *core.PD, access uint32) (*core.MR, error) {
 	t := task.Trace
@@ -215,7 +218,10 @@ func (d *Device) allocImplicitMR(task *process.Task, p *core.PD, access uint32) 
 		d.deregRegion(t, r) // the first error counts
 		return nil, err
 	}
-	r.odpKey = d.odpKeys.store(odpKey{key: r.key, mr: r})
+	if r.odpKey, err = d.odpKeys.store(t, odpKey{key: r.key, mr: r}); err != nil {
+		d.deregRegion(t, r) // the first error counts
+		return nil, err
+	}
 	return &r.ib, nil
 }
 

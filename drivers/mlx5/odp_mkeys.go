@@ -1,6 +1,11 @@
 package mlx5
 
-import "sync"
+import (
+	"sync"
+
+	"uverbsim/rule"
+	"uverbsim/trace"
+)
 
 // odpKey is a struct mlx5_ib_mkey that page faults may be about: that of a region
 // which is paged on demand or of a dma-buf, or one that stands for other keys.
@@ -21,7 +26,13 @@ type odpKeyTable struct {
 }
 
 // store models mlx5r_store_odp_mkey in drivers/infiniband/hw/mlx5/mlx5_ib.h.
-func (s *odpKeyTable) store(k odpKey) *odpKey {
+//
+// Errors: mlx5-odp/key-no-memory.
+func (s *odpKeyTable) store(t *trace.Task, k odpKey) (*odpKey, error) {
+	defer t.EnterInlined(moduleIB, "mlx5r_store_odp_mkey").Leave()
+	if t.Fail(trace.Alloc, "odp_mkeys_entry") {
+		return nil, rule.MLX5ODPKeyNoMemory
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.keys == nil {
@@ -29,7 +40,7 @@ func (s *odpKeyTable) store(k odpKey) *odpKey {
 	}
 	k.table = s
 	s.keys[k.key>>8] = &k
-	return &k
+	return &k, nil
 }
 
 // get finds a key by its number, and keeps it until put; nil if there is none.

@@ -95,7 +95,7 @@ const (
 // modifyDCT takes a DCT from RESET to INIT, or from INIT to RTR, which makes it.
 // It models mlx5_ib_modify_dct in drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-modify-dct/…, mlx5-cmd/….
+// Errors: mlx5-modify-dct/…, mlx5-qp/dct-table-no-memory, mlx5-cmd/….
 func (d *Device) modifyDCT(q *qp, attr *core.QPAttr, mask uint32, ucmd *spec.Mlx5ModifyQP, udata *core.Udata) error {
 	t := udata.Trace()
 	defer t.EnterInlined(moduleIB, "mlx5_ib_modify_dct").Leave()
@@ -161,10 +161,10 @@ func (d *Device) readyDCT(q *qp, attr *core.QPAttr, mask uint32, udata *core.Uda
 	}
 	in := q.dct.ready(attr, d.IB.LinkLayer)
 	out := make([]byte, minCommand)
-	if err := d.exec(t, in, out); err != nil {
+	if err := checked(d.coreCreateDCT(t, in, out), in, out); err != nil {
 		return err
 	}
-	n := be.Uint32(out[8:]) & 0xffffff
+	n := dctNumber(out)
 	q.dct.number.Store(n)
 	resp := spec.Mlx5ModifyQPResp{ResponseLength: modifyQPRespSize, Dctn: n}
 	if udata.OutLen < modifyQPRespSize {

@@ -175,11 +175,8 @@ func (d *Device) createRawSQ(q *qp, p *createQPParams, qpin []byte, size uint64)
 	d.setRawWQ(m.in, &sqWQ, qpin, &r.sqUmem, pgoff, n)
 	sqWQ.logStride.Set(m.in, sendWQEShift)
 	sqWQ.logSize.Set(m.in, qpc.logSQSize.Get(qpin))
-	if err := d.exec(t, m.in, m.out); err != nil {
-		return err
-	}
-	r.sqn = m.number()
-	return nil
+	r.sqn, err = d.createResource(t, &resSQ, m)
+	return err
 }
 
 // setRawWQ fills in what both queues say about their memory.
@@ -229,11 +226,8 @@ func (d *Device) createRawRQ(q *qp, p *createQPParams, qpin []byte) error {
 	const strideUnit = 4 // the logarithm of what log_rq_stride counts in
 	rqWQ.logStride.Set(m.in, qpc.logRQStride.Get(qpin)+strideUnit)
 	rqWQ.logSize.Set(m.in, qpc.logRQSize.Get(qpin))
-	if err := d.exec(t, m.in, m.out); err != nil {
-		return err
-	}
-	q.raw.rqn = m.number()
-	return nil
+	q.raw.rqn, err = d.createResource(t, &resRQ, m)
+	return err
 }
 
 // createRawTIR models create_raw_packet_qp_tir in drivers/infiniband/hw/mlx5/qp.c.

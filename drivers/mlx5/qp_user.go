@@ -56,8 +56,7 @@ func (d *Device) createUserQP(t *trace.Task, q *qp, p *createQPParams) error {
 	d.setQPC(q, p, m.in)
 	if q.isRaw() {
 		err = d.createRawPacketQP(q, p, m.in, sqSize)
-	} else if err = d.exec(t, m.in, m.out); err == nil {
-		q.qpn = m.number()
+	} else if q.qpn, err = d.createResource(t, &resQP, m); err == nil {
 		d.tellECE(p, m.out)
 	}
 	if err != nil {
@@ -326,9 +325,7 @@ func (d *Device) createXRCTgtQP(t *trace.Task, q *qp, p *createQPParams) error {
 	qpc.srqn.Set(m.in, uint64(r.s0.srqn))
 	qpc.xrcd.Set(m.in, uint64(toXRCDN(p.attr.XRCD)))
 	d.setUserIndexAndPadding(q, p, m.in)
-	if err := d.exec(t, m.in, m.out); err != nil {
-		return err
-	}
-	q.qpn = m.number()
-	return nil
+	var err error
+	q.qpn, err = d.createResource(t, &resQP, m)
+	return err
 }

@@ -66,7 +66,8 @@ func (d *Device) umrCanLoadPas(length uint64) bool {
 // umrResourceInit makes the queue pair. It models mlx5r_umr_resource_init and
 // mlx5r_umr_init in drivers/infiniband/hw/mlx5/umr.c.
 //
-// Errors: mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
+// Errors: mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-qp/table-no-memory,
+// mlx5-cmd/….
 func (d *Device) umrResourceInit(t *trace.Task) (err error) {
 	defer t.Enter(moduleIB, "mlx5r_umr_resource_init").Leave()
 	u := &d.umrc
@@ -145,7 +146,7 @@ func (d *Device) umrDestroyCQ(t *trace.Task) error {
 
 // umrCreateQP models create_kernel_qp in drivers/infiniband/hw/mlx5/qp.c for this
 // one.
-func (d *Device) umrCreateQP(t *trace.Task) error {
+func (d *Device) umrCreateQP(t *trace.Task) (err error) {
 	u := &d.umrc
 	u.sq = d.newKernelMemory(umrSQBlocks * sendWQEBB)
 	m := d.mailbox(ifc.MLX5_CMD_OP_CREATE_QP, 0, 8)
@@ -166,12 +167,10 @@ func (d *Device) umrCreateQP(t *trace.Task) error {
 	if d.caps.get(capCQEVersion) == cqeVersionV1 {
 		qpc.userIndex.Set(m.in, defaultUserIndex)
 	}
-	if err := d.exec(t, m.in, m.out); err != nil {
+	if u.qpn, err = d.createResource(t, &resQP, m); err != nil {
 		u.sq.free(d)
-		return err
 	}
-	u.qpn = m.number()
-	return nil
+	return err
 }
 
 func (d *Device) umrDestroyQP(t *trace.Task) error {

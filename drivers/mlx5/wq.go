@@ -221,10 +221,9 @@ func (d *Device) createRQ(t *trace.Task, w *rwq, p *core.PD, attr *core.WQInitAt
 	}
 	w.fillWQ(m, uint64(toPD(p).pdn()))
 	w.umem.populatePas(w.pgoff.pageSize, n, m.in[rqWQ.pas:], 0)
-	if err := d.exec(t, m.in, m.out); err != nil {
+	if w.ib.WQNum, err = d.createResource(t, &resRQ, m); err != nil {
 		return err
 	}
-	w.ib.WQNum = m.number()
 	if attr.CreateFlags&spec.IB_UVERBS_WQ_FLAGS_DELAY_DROP != 0 {
 		if err := d.setDelayDrop(t); err != nil {
 			d.destroy(t, ifc.MLX5_CMD_OP_DESTROY_RQ, w.uid, w.ib.WQNum) // as the kernel does

@@ -112,12 +112,14 @@ func TestMcastLimits(t *testing.T) {
 // TestMcastNoMemory: neither a group nor a place in it is left of an attachment
 // that failed.
 func TestMcastNoMemory(t *testing.T) {
-	for _, what := range []string{"rxe_mcg", "rxe_mca"} {
+	for what, want := range map[string]error{
+		"rxe_mcg": rule.RxeMcastNoMemory, "netdev_hw_addr": rule.RxeMcastAddress, "rxe_mca": rule.RxeMcastNoMemory,
+	} {
 		f := new(failing)
 		r := newTracedRig(t, Config{}, trace.NewTask(1, f))
 		qp := r.newQP(r.rcInit(r.newCQ(16)))
 		f.what = what
-		refused(t, rule.RxeMcastNoMemory, r.dev.Ops.AttachMcast(r.task, qp, [16]byte{0xff}, 0), what)
+		refused(t, want, r.dev.Ops.AttachMcast(r.task, qp, [16]byte{0xff}, 0), what)
 		require.Empty(t, r.d.mcgTree, what)
 		require.NoError(t, r.dev.Ops.DestroyQP(qp, r.udata(nil, 0)), what)
 	}

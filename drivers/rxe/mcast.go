@@ -16,11 +16,29 @@ type mcg struct {
 	qps []*rxeQP
 }
 
+// countMcast adds the groups (struct rxe_mcg) and attachments (struct rxe_mca) that
+// there are, and what the device (mcg_attach) and the QPs (mcg_num) say of the latter.
+func (d *rxeDev) countMcast(counts map[string]int) {
+	d.mcgLock.Lock(nil)
+	counts["mcg"], counts["mcg_attach"] = len(d.mcgTree), int(d.mcgAttach)
+	for _, g := range d.mcgTree {
+		counts["mca"] += len(g.qps)
+	}
+	d.mcgLock.Unlock(nil)
+	d.qpPool.lock.Lock(nil)
+	defer d.qpPool.lock.Unlock(nil)
+	for _, e := range d.qpPool.xa {
+		if qp, ok := e.obj.(*rxeQP); ok { // or one of the kernel's own
+			counts["mcg_num"] += int(qp.mcgNum.Load())
+		}
+	}
+}
+
 // attachMcast models rxe_attach_mcast in drivers/infiniband/sw/rxe/rxe_mcast.c.
 // A QP that is in the group already is let be.
 //
-// Errors: rxe/mcast-groups, rxe/mcast-no-memory, rxe/mcast-attachments,
-// rxe/mcast-group-full.
+// Errors: rxe/mcast-groups, rxe/mcast-no-memory, rxe/mcast-address,
+// rxe/mcast-attachments, rxe/mcast-group-full.
 func attachMcast(task *process.Task, ibqp *core.QP, gid [16]byte, _ uint16) error {
 	t := task.Trace
 	defer t.Enter(module, "rxe_attach_mcast").Leave()
@@ -51,9 +69,25 @@ func (d *rxeDev) getMcg(t *trace.Task, gid [16]byte) (*mcg, error) {
 	if t.Fail(trace.Alloc, "rxe_mcg") {
 		return nil, rule.RxeMcastNoMemory
 	}
+	if err := mcastAdd(t); err != nil {
+		return nil, err
+	}
 	g := &mcg{gid: gid}
 	d.mcgTree[gid] = g
 	return g, nil
+}
+
+// mcastAdd lets the network interface listen to a group's address. It models
+// rxe_mcast_add in drivers/infiniband/sw/rxe/rxe_mcast.c; the interface's list, where
+// an address that is in it already takes no memory, is left out.
+//
+// Errors: rxe/mcast-address.
+func mcastAdd(t *trace.Task) error {
+	defer t.EnterInlined(module, "rxe_mcast_add").Leave()
+	if t.Fail(trace.Alloc, "netdev_hw_addr") {
+		return rule.RxeMcastAddress
+	}
+	return nil
 }
 
 // attachMcg models rxe_attach_mcg in drivers/infiniband/sw/rxe/rxe_mcast.c.

@@ -125,9 +125,11 @@ func vmaClose(cur copyuser.Current, a *copyuser.Area) {
 
 // mmap maps the memory of a queue, or the first part of it, at the offset that
 // the user was told. It models rxe_mmap in
-// drivers/infiniband/sw/rxe/rxe_mmap.c.
+// drivers/infiniband/sw/rxe/rxe_mmap.c. What could not be mapped does not wait to be
+// any more.
 //
-// Errors: rxe/mmap-too-large, rxe/mmap-no-object, rxe/mmap-object-gone.
+// Errors: rxe/mmap-too-large, rxe/mmap-no-object, rxe/mmap-object-gone,
+// rxe/mmap-remap.
 func mmap(task *process.Task, ctx *core.Ucontext, a *copyuser.Area) error {
 	t := task.Trace
 	defer t.Enter(module, "rxe_mmap").Leave()
@@ -135,6 +137,10 @@ func mmap(task *process.Task, ctx *core.Ucontext, a *copyuser.Area) error {
 	ip, err := d.takePending(t, ctx, a.Pgoff<<copyuser.PageShift, a.Len())
 	if err != nil {
 		return err
+	}
+	if t.Fail(trace.Alloc, "remap_vmalloc_range") {
+		ip.put(t)
+		return rule.RxeMmapRemap
 	}
 	a.Ops, a.Private = &vmOps, ip
 	for i := range a.Pages() {

@@ -13,6 +13,7 @@ import (
 	"uverbsim/process"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 // user is a process that opened a device of this driver, and can map what the
@@ -102,6 +103,24 @@ func TestMmapRefusals(t *testing.T) {
 		_, err := u.mmap(c.off, c.len, syscall.MAP_SHARED)
 		refused(t, c.want, err, c.name)
 	}
+}
+
+// TestMmapNoMemory: a queue whose mapping failed half-way is not mapped and waits no
+// longer to be, and goes with its object.
+func TestMmapNoMemory(t *testing.T) {
+	u := newUser(t)
+	cq, mi := u.queue()
+	ip := toRcq(cq).queue.ip
+	areas := u.task.Mem.Areas()
+	task := u.task.Process.NewTask(trace.NewTask(1, &failing{"remap_vmalloc_range"}))
+	_, err := task.Mmap(u.fd, uint64(mi.Size), protRW, syscall.MAP_SHARED, mi.Offset)
+	refused(t, rule.RxeMmapRemap, err, "no page table")
+	require.Equal(t, areas, u.task.Mem.Areas())
+	require.Equal(t, 1, ip.ref, "the queue's")
+	_, err = u.mmap(mi.Offset, uint64(mi.Size), syscall.MAP_SHARED)
+	refused(t, rule.RxeMmapNoObject, err, "it was taken off the list")
+	require.NoError(t, u.dev.Ops.DestroyCQ(cq, u.udata(nil, 0)))
+	require.Zero(t, ip.ref)
 }
 
 // TestMmapPrivate: a queue can be mapped privately, and is then no longer

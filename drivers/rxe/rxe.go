@@ -176,7 +176,9 @@ func (d *rxeDev) pools() [numTypes]*pool {
 }
 
 // Counts returns how many objects of each type a device of this driver has,
-// the kernel's own among them, and how many queues wait to be mapped.
+// the kernel's own among them, how many queues wait to be mapped, how many multicast
+// groups there are and how many QPs in them, of which the device and the QPs keep count
+// too.
 func Counts(dev *core.Device) map[string]int {
 	d := toRdev(dev)
 	counts := map[string]int{}
@@ -184,8 +186,9 @@ func Counts(dev *core.Device) map[string]int {
 		counts[p.info.name] = int(p.numElem.Load())
 	}
 	d.pendingLock.Lock(nil)
-	defer d.pendingLock.Unlock(nil)
 	counts["pending_mmaps"] = len(d.pendingMmaps)
+	d.pendingLock.Unlock(nil)
+	d.countMcast(counts)
 	return counts
 }
 

@@ -309,6 +309,7 @@ var functions = map[string]*function{
 		{rules: []string{"umap/not-shared"}, cond: "a.flags & VM_SHARED == 0"},
 		{rules: []string{"umap/size"}, cond: "a.pages() != len(pages)"},
 		{rules: []string{"umap/no-memory"}, cond: "t.fail(ALLOC, \"rdma_umap_priv\")"},
+		{rules: []string{"umap/remap"}, cond: "t.fail(ALLOC, \"io_remap_pfn_range\")"},
 	}},
 	"(*core.Ucontext).TryCharge": {enter: "", body: []node{
 		{calls: []string{"core.tryCharge"}, binds: []string{"r", "RDMACG_RESOURCE_HCA_OBJECT"}},
@@ -500,6 +501,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.AllocUmemODPImplicit"}, binds: []string{"access", "access"}},
 		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "MKC_ACCESS_MODE_KSM", "entries", "IMR_KSM_ENTRIES", "access", "access"}},
 		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "IMR_KSM_ENTRIES", "page_shift", "IMR_MTT_SHIFT", "flags", "UPD_XLT_INDIRECT | UPD_XLT_ZAP | UPD_XLT_ENABLE"}},
+		{calls: []string{"(*drivers/mlx5.odpKeyTable).store"}},
 	}},
 	"(*drivers/mlx5.Device).allocKernelBfreg": {enter: "mlx5_alloc_bfreg", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).create"}, binds: []string{"opcode", "MLX5_CMD_OP_ALLOC_UAR", "uid", "0"}},
@@ -511,6 +513,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-mw/no-memory"}, cond: "t.fail(ALLOC, \"create_mkey_in\")", defs: []string{"t", "udata.trace()"}},
 		{calls: []string{"(*drivers/mlx5.Device).createMWKey"}, binds: []string{"entries", "mw_entries(req.num_klms)"}},
 		{rules: []string{"mlx5-mw/response-fault"}, cond: "n > 0 && !udata.copy_to(resp)", defs: []string{"n", "min(udata.out_len, MW_RESP_SIZE)", "resp", "make(_, MW_RESP_SIZE)"}},
+		{calls: []string{"(*drivers/mlx5.odpKeyTable).store"}},
 	}},
 	"(*drivers/mlx5.Device).allocPD": {enter: "mlx5_ib_alloc_pd", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}, via: "interface"},
@@ -658,6 +661,10 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).coreCreateCQ": {enter: "mlx5_core_create_cq", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).createCQ"}},
 		{calls: []string{"drivers/mlx5.checked"}},
+	}},
+	"(*drivers/mlx5.Device).coreCreateDCT": {enter: "mlx5_core_create_dct", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
+		{rules: []string{"mlx5-qp/dct-table-no-memory"}, cond: "t.fail(ALLOC, \"dct_xa_entry\")"},
 	}},
 	"(*drivers/mlx5.Device).coreDestroyCQ": {enter: "mlx5_core_destroy_cq", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).destroy"}, binds: []string{"opcode", "MLX5_CMD_OP_DESTROY_CQ", "uid", "cq.uid", "n", "cq.cqn"}},
@@ -843,7 +850,7 @@ var functions = map[string]*function{
 		{calls: []string{"(drivers/mlx5.tsCaps).of"}},
 		{rules: []string{"mlx5-wq/command-no-memory"}, cond: "t.fail(ALLOC, \"create_rq_in\")"},
 		{calls: []string{"(*drivers/mlx5.Device).setRQFlags"}, binds: []string{"flags", "attr.create_flags"}},
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 		{arms: []arm{
 			{cond: "attr.create_flags & IB_UVERBS_WQ_FLAGS_DELAY_DROP != 0", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).setDelayDrop"}},
@@ -891,7 +898,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-qp/raw-recv-no-buffer"}, cond: "umem.umem == nil"},
 		{rules: []string{"mlx5-qp/raw-recv-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "umem.find_best_wq_pgoff(rq_wq)"}},
 		{rules: []string{"mlx5-qp/raw-recv-no-memory"}, cond: "t.fail(ALLOC, \"create_rq_in\")", defs: []string{"t", "udata.trace()"}},
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 	}},
 	"(*drivers/mlx5.Device).createRawReceiver": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).createRawRQ"}},
@@ -902,7 +909,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).umemGet"}, binds: []string{"addr", "ucmd.sq_buf_addr", "size", "size", "access", "0"}},
 		{rules: []string{"mlx5-qp/raw-send-alignment"}, cond: "pgoff.page_size == 0", defs: []string{"pgoff", "sq_umem.find_best_wq_pgoff(sq_wq)"}},
 		{rules: []string{"mlx5-qp/raw-send-no-memory"}, cond: "t.fail(ALLOC, \"create_sq_in\")", defs: []string{"t", "task.trace", "task", "udata.task()"}},
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 	}},
 	"(*drivers/mlx5.Device).createRawTIR": {enter: "create_raw_packet_qp_tir", body: []node{
 		{rules: []string{"mlx5-qp/raw-tir-no-memory"}, cond: "t.fail(ALLOC, \"create_tir_in\")"},
@@ -925,6 +932,10 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/mlx5.Device).umrUpdateMRPas"}, binds: []string{"flags", "UPD_XLT_ENABLE"}},
 			}},
 		}, defs: []string{"with_umr", "d.umr_can_load_pas(u.length)"}},
+	}},
+	"(*drivers/mlx5.Device).createResource": {enter: "*", body: []node{
+		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{rules: []string{"mlx5-qp/table-no-memory"}, cond: "t.fail(ALLOC, \"qp_table_entry\")"},
 	}},
 	"(*drivers/mlx5.Device).createSRQ": {enter: "mlx5_ib_create_srq", body: []node{
 		{rules: []string{"mlx5-srq/type"}, cond: "attr.type_ >= len(srq_commands)"},
@@ -977,6 +988,7 @@ var functions = map[string]*function{
 		{calls: []string{"core.GetUmemODP"}, binds: []string{"addr", "start", "size", "length", "access", "access"}},
 		{calls: []string{"(*drivers/mlx5.Device).invalidateRange"}},
 		{calls: []string{"(*drivers/mlx5.Device).allocCacheableMR"}, binds: []string{"length", "length", "iova", "iova", "access", "access", "page_size", "mkc_page_sizes() & (1 << odp.page_shift())"}, defs: []string{"odp", "get_umem_odp(d.ib, d.bus, start, length, access, d.invalidate_range)"}},
+		{calls: []string{"(*drivers/mlx5.odpKeyTable).store"}},
 		{calls: []string{"(*drivers/mlx5.Device).pagefaultRealMR"}, binds: []string{"va", "start", "n", "length", "flags", "PF_SNAPSHOT | PF_ENABLE"}},
 	}},
 	"(*drivers/mlx5.Device).createUserQP": {enter: "create_user_qp|create_dci", body: []node{
@@ -994,7 +1006,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*drivers/mlx5.Device).createRawPacketQP"}, binds: []string{"sq_size", "sq_size"}},
 			}},
 			{cond: "!q.is_raw()", ends: false, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).exec"}},
+				{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 			}},
 		}},
 	}},
@@ -1016,7 +1028,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).createXRCTgtQP": {enter: "create_xrc_tgt_qp", body: []node{
 		{rules: []string{"mlx5-qp/command-no-memory"}, cond: "t.fail(ALLOC, \"create_qp_in\")"},
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 	}},
 	"(*drivers/mlx5.Device).deallocDM": {enter: "mlx5_ib_dealloc_dm", body: []node{
 		{arms: []arm{
@@ -1454,6 +1466,7 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.Device).initDmabufMR": {enter: "", body: []node{
 		{calls: []string{"(*drivers/mlx5.Device).odpCreateEQ"}},
+		{calls: []string{"(*drivers/mlx5.odpKeyTable).store"}},
 		{calls: []string{"(*drivers/mlx5.Device).pagefaultDmabufMR"}, binds: []string{"n", "ib.length", "flags", "PF_ENABLE"}},
 	}},
 	"(*drivers/mlx5.Device).initFlowTables": {enter: "create_anchor_flow_table", body: []node{
@@ -2050,8 +2063,9 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).readyDCT": {enter: "", body: []node{
 		{rules: []string{"mlx5-modify-dct/response-size"}, cond: "udata.out_len < MODIFY_QP_RESP_DCTN"},
 		{rules: []string{"mlx5-modify-dct/mask"}, cond: "mask != IB_QP_STATE | IB_QP_MIN_RNR_TIMER | IB_QP_AV | IB_QP_PATH_MTU"},
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
-		{rules: []string{"mlx5-modify-dct/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "of(MODIFY_QP_RESP_SIZE, n)", "n", "be.uint32(out) & 0xffffff", "out", "make(_, MIN_COMMAND)"}},
+		{calls: []string{"(*drivers/mlx5.Device).coreCreateDCT"}},
+		{calls: []string{"drivers/mlx5.checked"}},
+		{rules: []string{"mlx5-modify-dct/response-fault"}, cond: "!udata.copy_to(bytes(resp))", defs: []string{"resp", "of(MODIFY_QP_RESP_SIZE, n)", "n", "dct_number(out)", "out", "make(_, MIN_COMMAND)"}},
 	}},
 	"(*drivers/mlx5.Device).regCreate": {enter: "reg_create", body: []node{
 		{rules: []string{"mlx5-mr/page-size"}, cond: "page_size == 0"},
@@ -2287,7 +2301,7 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).createMkey"}},
 	}},
 	"(*drivers/mlx5.Device).umrCreateQP": {enter: "", body: []node{
-		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+		{calls: []string{"(*drivers/mlx5.Device).createResource"}},
 	}},
 	"(*drivers/mlx5.Device).umrCreateXLT": {enter: "mlx5r_umr_create_xlt", body: []node{
 		{rules: []string{"mlx5-umr/no-memory"}, cond: "t.fail(ALLOC, \"xlt\")"},
@@ -2426,11 +2440,14 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.devxObj).create": {enter: "", body: []node{
 		{arms: []arm{
-			{cond: "in.opcode() != MLX5_CMD_OP_CREATE_CQ || dev.is_apucq(in)", ends: true, body: []node{
-				{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
+			{cond: "op == MLX5_CMD_OP_CREATE_DCT", ends: true, body: []node{
+				{calls: []string{"(*drivers/mlx5.Device).coreCreateDCT"}},
 			}},
-		}},
-		{calls: []string{"(*drivers/mlx5.Device).createCQ"}},
+			{cond: "op == MLX5_CMD_OP_CREATE_CQ && !dev.is_apucq(in)", ends: true, body: []node{
+				{calls: []string{"(*drivers/mlx5.Device).createCQ"}},
+			}},
+		}, defs: []string{"op", "in.opcode()"}},
+		{calls: []string{"(*drivers/mlx5.Device).cmdDo"}},
 	}},
 	"(*drivers/mlx5.devxObj).destroy": {enter: "", body: []node{
 		{arms: []arm{
@@ -2439,6 +2456,13 @@ var functions = map[string]*function{
 			}},
 		}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
+	}},
+	"(*drivers/mlx5.devxObj).handleMkeyIndirect": {enter: "devx_handle_mkey_indirect", body: []node{
+		{arms: []arm{
+			{cond: "access_mode(ctx) == MKC_ACCESS_MODE_KL_MS || access_mode(ctx) == MKC_ACCESS_MODE_KSM", ends: false, body: []node{
+				{calls: []string{"(*drivers/mlx5.odpKeyTable).store"}},
+			}},
+		}, defs: []string{"ctx", "mkc_in.bytes(in)"}},
 	}},
 	"(*drivers/mlx5.devxUmem).create": {enter: "devx_umem_reg_cmd_alloc", body: []node{
 		{calls: []string{"(*kernel.Bundle).ConstDefault"}, attr: "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", binds: []string{"id", "MLX5_IB_ATTR_DEVX_UMEM_REG_PGSZ_BITMAP", "max", "1 << 64 - 1", "def", "~(1 << ADAPTER_PAGE_SHIFT - 1)"}},
@@ -2476,6 +2500,9 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.mr).checkRereg": {enter: "", body: []node{
 		{calls: []string{"(*core.Umem).CheckRereg"}, binds: []string{"flags", "flags", "access", "access"}},
+	}},
+	"(*drivers/mlx5.odpKeyTable).store": {enter: "mlx5r_store_odp_mkey", body: []node{
+		{rules: []string{"mlx5-odp/key-no-memory"}, cond: "t.fail(ALLOC, \"odp_mkeys_entry\")"},
 	}},
 	"(*drivers/mlx5.qp).checkAttr": {enter: "", body: []node{
 		{rules: []string{"mlx5-qp/dct-attr"}, cond: "q.typ == QPT_DCT && (attr.srq == nil || attr.recv_cq == nil)"},
@@ -2782,6 +2809,7 @@ var functions = map[string]*function{
 		}, defs: []string{"g", "d.mcg_tree[gid]"}},
 		{rules: []string{"rxe/mcast-groups"}, cond: "len(d.mcg_tree) >= device_attr.max_mcast_grp"},
 		{rules: []string{"rxe/mcast-no-memory"}, cond: "t.fail(ALLOC, \"rxe_mcg\")"},
+		{calls: []string{"drivers/rxe.mcastAdd"}},
 	}},
 	"(*drivers/rxe.rxeDev).mrInitUser": {enter: "rxe_mr_init_user", body: []node{
 		{calls: []string{"core.GetUmem"}, binds: []string{"addr", "start", "size", "length", "access", "access"}},
@@ -4380,6 +4408,11 @@ var functions = map[string]*function{
 		}, defs: []string{"cr", "in.creation()", "in", "command_in(b, CMD_IN)"}},
 		{calls: []string{"(*drivers/mlx5.devxObj).create"}},
 		{calls: []string{"(*kernel.Bundle).CopyTo"}, binds: []string{"id", "CMD_OUT"}},
+		{arms: []arm{
+			{cond: "cr.opcode == MLX5_CMD_OP_CREATE_MKEY", ends: false, body: []node{
+				{calls: []string{"(*drivers/mlx5.devxObj).handleMkeyIndirect"}, binds: []string{"id", "id"}, defs: []string{"id", "cr.created_id(in, out)", "cr", "in.creation()", "in", "command_in(b, CMD_IN)", "out", "alloc_out(b, CMD_OUT)"}},
+			}},
+		}, defs: []string{"cr", "in.creation()", "in", "command_in(b, CMD_IN)"}},
 	}},
 	"drivers/mlx5.devxObjModify": {enter: "", body: []node{
 		{calls: []string{"drivers/mlx5.commandIn"}, attr: "MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN", binds: []string{"attr", "MLX5_IB_ATTR_DEVX_OBJ_MODIFY_CMD_IN"}},
@@ -4743,8 +4776,12 @@ var functions = map[string]*function{
 		{rules: []string{"rxe/mcast-no-group"}, cond: "g == nil", defs: []string{"g", "d.mcg_tree[gid]", "d", "to_rdev(ibqp.device)"}},
 		{rules: []string{"rxe/mcast-not-attached"}, cond: "i < 0", defs: []string{"i", "index(g.qps, qp)", "g", "d.mcg_tree[gid]", "d", "to_rdev(ibqp.device)", "qp", "to_rqp(ibqp)"}},
 	}},
+	"drivers/rxe.mcastAdd": {enter: "rxe_mcast_add", body: []node{
+		{rules: []string{"rxe/mcast-address"}, cond: "t.fail(ALLOC, \"netdev_hw_addr\")"},
+	}},
 	"drivers/rxe.mmap": {enter: "rxe_mmap", body: []node{
 		{calls: []string{"(*drivers/rxe.rxeDev).takePending"}, binds: []string{"offset", "a.pgoff << PAGE_SHIFT", "size", "a.len()"}},
+		{rules: []string{"rxe/mmap-remap"}, cond: "t.fail(ALLOC, \"remap_vmalloc_range\")", defs: []string{"t", "task.trace"}},
 	}},
 	"drivers/rxe.modifyQP": {enter: "rxe_modify_qp", body: []node{
 		{rules: []string{"rxe/qp-mask"}, cond: "mask & ~IB_QP_ATTR_STANDARD_BITS != 0"},

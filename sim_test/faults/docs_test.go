@@ -39,6 +39,9 @@ func exceptionsTable() string {
 		for _, errno := range e.Errno {
 			answers = append(answers, rule.ErrnoName(errno))
 		}
+		if e.Copied {
+			answers = append(answers, "EFAULT")
+		}
 		if e.GoesOn {
 			answers = append(answers, "what it does without")
 		}

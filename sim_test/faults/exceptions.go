@@ -14,6 +14,7 @@ type Exception struct {
 	What   []string     // one of these steps, none for any
 	In     []string     // within all of these functions
 	Errno  []syscall.Errno
+	Copied bool // or EFAULT, if what the device said cannot be copied out
 	GoesOn bool // the call answers what it does without the fault
 	Why    string
 }
@@ -38,8 +39,6 @@ var (
 // Exceptions are all of them. The first that is met holds.
 var Exceptions = []Exception{
 	// What answers nobody.
-	{In: []string{"uverbs_destroy_ufile_hw"}, GoesOn: true,
-		Why: "uverbs_destroy_ufile_hw returns nothing: a file that is closed, or whose device goes, is let go whatever fails"},
 	{In: []string{"ib_uverbs_async_handler"}, GoesOn: true,
 		Why: "ib_uverbs_async_handler returns nothing: an event that there is no memory for is lost"},
 	{In: []string{"ib_uverbs_comp_handler"}, GoesOn: true,
@@ -74,8 +73,10 @@ var Exceptions = []Exception{
 		Why: "uar_mmap answers why the register could not be mapped"},
 	{Kinds: commands, What: []string{"DEALLOC_PD"}, In: []string{"mlx5_ib_alloc_pd"}, GoesOn: true,
 		Why: "mlx5_ib_alloc_pd answers that its number could not be told"},
-	{Kinds: commands, What: []string{"DEALLOC_FLOW_COUNTER"}, In: []string{"mlx5_ib_flow_counters_set_data"}, GoesOn: true,
+	{Kinds: commands, What: []string{"DEALLOC_FLOW_COUNTER"}, GoesOn: true,
 		Why: "mlx5_fc_destroy returns nothing"},
+	{Kinds: commands, What: []string{"DEALLOC_MODIFY_HEADER_CONTEXT"}, GoesOn: true,
+		Why: "mlx5_modify_header_dealloc returns nothing"},
 	{Kinds: commands, What: []string{"DESTROY_CQ"}, In: []string{"mlx5_ib_create_cq"}, GoesOn: true,
 		Why: "mlx5_ib_create_cq answers that its number could not be told"},
 	{Kinds: commands, What: []string{"DESTROY_DCT", "DRAIN_DCT"}, In: []string{"mlx5_ib_modify_dct"}, GoesOn: true,
@@ -98,16 +99,20 @@ var Exceptions = []Exception{
 		Why: "mlx5_cmd_exec_cb is answered in the event"},
 	{Kinds: commands, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE", "mlx5_cmd_exec"}, GoesOn: true,
 		Why: "the handler of DEVX_OBJ_CREATE answers why the object could not be told"},
+	{In: []string{"uverbs_destroy_ufile_hw"}, GoesOn: true, // behind those that the call looks at as little in it
+		Why: "uverbs_destroy_ufile_hw returns nothing: a file that is closed, or whose device goes, is let go whatever fails"},
 
 	// What is answered otherwise.
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
+	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
 		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
+	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
 		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
+	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
 		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY"}, Errno: []syscall.Errno{syscall.EREMOTEIO, syscall.EFAULT},
+	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
 		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
+	{Kinds: []trace.Step{trace.Alloc}, What: []string{"io_remap_pfn_range"}, In: []string{"rdma_user_mmap_io"}, Errno: []syscall.Errno{syscall.EAGAIN},
+		Why: "rdma_user_mmap_io answers EAGAIN whatever io_remap_pfn_range does"},
 	{Kinds: []trace.Step{trace.Alloc}, What: []string{"mlx5_ib_dm_op_entry"}, Errno: []syscall.Errno{syscall.ENOENT},
 		Why: "the handler of DM_MAP_OP_ADDR answers what map_existing_op has left in err when kzalloc fails"},
 	{What: []string{"memdup_user"}, In: []string{"mlx5_ib_query_device"}, Errno: []syscall.Errno{syscall.EINVAL},
@@ -119,3 +124,9 @@ var Exceptions = []Exception{
 	{What: []string{"memdup_user"}, Errno: []syscall.Errno{syscall.EOPNOTSUPP},
 		Why: "ib_is_buffer_cleared answers that a buffer which it cannot look at is not cleared; uverbs_request, uverbs_request_finish, uverbs_process_attr and most drivers refuse that with EOPNOTSUPP"},
 }
+
+// closing is the exception for what fails while a file is closed.
+var closing = func() *Exception {
+	i := slices.IndexFunc(Exceptions, func(e Exception) bool { return slices.Equal(e.In, []string{"uverbs_destroy_ufile_hw"}) })
+	return &Exceptions[i]
+}()

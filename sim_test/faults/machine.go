@@ -83,7 +83,7 @@ func (m *machine) Event(object string, index int, typ string) error {
 // heldAtMost is how long a driver holds who is to wait in it. A case goes on to release
 // them; but where the call that was to be held has failed, the case itself may be
 // who is held.
-const heldAtMost = 2 * time.Second
+const heldAtMost = time.Second
 
 // Hold implements player.Machine.
 func (m *machine) Hold(op string) error {

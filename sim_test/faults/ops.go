@@ -10,9 +10,10 @@ import (
 	"uverbsim/trace"
 )
 
-// OpErrno is what an operation answers that is made to fail: what drivers answer
-// that have no memory.
-const OpErrno = syscall.ENOMEM
+// OpErrno is what an operation answers that is made to fail: an errno that nothing in
+// the model answers, so that a call which answers it has it from the operation. The
+// kernel's core looks at no operation's errno.
+const OpErrno = syscall.EXFULL
 
 var (
 	errorType = reflect.TypeFor[error]()

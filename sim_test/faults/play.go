@@ -54,6 +54,7 @@ type Outcome struct {
 	Err      error    // a panic, or a call that has not come back
 
 	alone bool
+	done  bool // the books are as behind the call without the fault
 }
 
 // Kept says of what something remained that a real kernel leaves too.
@@ -162,14 +163,15 @@ func closed(b *model.Books) *model.Books {
 }
 
 // playings is how often a case is played whose answers hang on when its threads run,
-// or rxe's, until one playing leaves nothing to say: what is lost is lost each time.
+// or rxe's, until one playing leaves nothing to say: what is lost is lost each time. A
+// panic and a call that does not come back are told of, whenever they are met.
 const playings = 3
 
 // Play plays a case with steps of one call failing. Nil says that the call did not
 // come to all of them, though the case came to its end.
 func (r *Runner) Play(base *Run, points ...Point) *Outcome {
 	o := r.once(base, points)
-	for i := 1; i < playings && base.timed && (o == nil || o.Lost()); i++ {
+	for i := 1; i < playings && base.timed && (o == nil || o.Err == nil && o.Lost()); i++ {
 		o = r.once(base, points)
 	}
 	return o
@@ -255,11 +257,12 @@ func (g *judge) call(m *machine, c *call, ret int64, err error, do func() (int64
 		return ret, err
 	}
 	o.Books = differences(base.before, c.after)
+	o.done = len(differences(base.after, c.after)) == 0
 	switch {
 	case c.Name == "read":
 		return ret, err // what was read is gone
 	case len(o.Books) > 0:
-		if o.Answer.same(base.Answer) && len(differences(base.after, c.after)) == 0 {
+		if o.Answer.same(base.Answer) && o.done {
 			o.Books, g.resume = nil, true // the call leaves that without the fault too
 		}
 		return ret, err

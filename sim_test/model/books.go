@@ -19,10 +19,10 @@ type Books struct {
 	Abandoned     int // files that are gone, and hold something since the driver did not give up an object
 	EventHandlers int // on the device
 	Processes     []ProcessBooks
-	Files         []FileBooks // open files of the device that a process has a descriptor of or into
-	Charges       string      // of the root control group
-	Hardware      map[string]int
-	Unrest        []string // what cannot be while no call is under way, in words
+	Files         []FileBooks    // open files of the device that a process has a descriptor of or into
+	Charges       string         // of the root control group
+	Hardware      map[string]int // what the driver and its device have, and the kernel for them
+	Unrest        []string       // what cannot be while no call is under way, in words
 }
 
 // ProcessBooks are those of one process.
@@ -50,6 +50,10 @@ type ObjectBooks struct {
 	Refs   int32
 	Uses   int32 // other objects that its hardware object is used by
 	Unread int   // events in its queue
+
+	CompEventsReported, EventsReported uint32 // its own events that were read
+
+	BytesInUse int64 // of the answers in its queue, as their limit counts them
 }
 
 // Counter is a driver, or its device, that keeps books of its own: how many
@@ -79,6 +83,8 @@ func (m *Machine) Books() *Books {
 		b.FileRefs += d.FileRefs()
 		b.LeftObjects += d.Left()
 		b.Abandoned += d.Abandoned()
+		b.have("xrcd_inode", d.XRCDInodes())
+		b.have("umem", d.ib.Umems())
 	}
 	for _, p := range procs {
 		b.Processes = append(b.Processes, ProcessBooks{p.FDCount(), p.Mem.Areas(), p.Mem.PinnedPages(), p.Mem.PinnedVM()})
@@ -87,6 +93,13 @@ func (m *Machine) Books() *Books {
 		b.Files = append(b.Files, b.fileBooks(f))
 	}
 	return b
+}
+
+// have notes n of a name in Hardware.
+func (b *Books) have(name string, n int) {
+	if n != 0 {
+		b.Hardware[name] += n
+	}
 }
 
 // files walks the files of the device, each once, that a process has a descriptor of
@@ -138,8 +151,14 @@ func (b *Books) fileBooks(f *kernel.File) FileBooks {
 	fb.Umaps = f.Umaps.Areas()
 	_, fb.Handles = f.Objects.Counts()
 	for o := range f.Objects.Objects(nil) {
-		fb.Objects = append(fb.Objects, ObjectBooks{Type: o.Type().Name, ID: o.ID(), Usecnt: o.Usecnt(), Refs: o.Refs(),
-			Uses: uses(o.HW), Unread: unread(o.Ext)})
+		ob := ObjectBooks{Type: o.Type().Name, ID: o.ID(), Usecnt: o.Usecnt(), Refs: o.Refs(), Uses: uses(o.HW), Unread: unread(o.Ext)}
+		if r, ok := o.Ext.(reporter); ok {
+			ob.CompEventsReported, ob.EventsReported = r.Reported()
+		}
+		if l, ok := o.Ext.(limited); ok {
+			ob.BytesInUse = l.BytesInUse()
+		}
+		fb.Objects = append(fb.Objects, ob)
 	}
 	b.Unrest = append(b.Unrest, unrestOf(f)...)
 	return fb
@@ -174,13 +193,21 @@ func uses(hw any) int32 {
 	return 0
 }
 
-// unread is how many events an event file has.
+// reporter is the Ext of an object that counts which of its events were read.
+type reporter interface{ Reported() (comp, async uint32) }
+
+// limited is the Ext of a descriptor that may have so many bytes of answers.
+type limited interface{ BytesInUse() int64 }
+
+// unread is how many events an event file has, of uverbs or of a driver.
 func unread(ext any) int {
 	switch ext := ext.(type) {
 	case *kernel.CompletionEventFile:
 		return ext.Queue.Len()
 	case *kernel.AsyncEventFile:
 		return ext.Queue.Len()
+	case interface{ Unread() int }:
+		return ext.Unread()
 	}
 	return 0
 }

@@ -145,9 +145,9 @@ type mlx5Driver struct {
 	profile *hw.Profile
 	dma     *trace.Task
 
-	mu      sync.Mutex
-	dev     *mlx5.Device
-	adapter *hw.Device // stays when the device is removed
+	mu   sync.Mutex
+	dev  *mlx5.Device
+	last *mlx5.Device // whose adapter stays when it is removed
 }
 
 var (
@@ -162,7 +162,7 @@ func (d *mlx5Driver) Add() error {
 	if err != nil {
 		return err
 	}
-	d.dev, d.adapter = dev, dev.HW
+	d.dev, d.last = dev, dev
 	return nil
 }
 
@@ -201,18 +201,18 @@ func (d *mlx5Driver) Step(t *trace.Task) bool {
 
 // Counts implements Counter. While the device is there they are without what the
 // driver makes for itself when it is first needed and keeps: its event queues,
-// one for each completion vector, and queues that stand in for users'.
+// one for each completion vector, and queues that stand in for users', with the
+// pages that these are in.
 func (d *mlx5Driver) Counts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.adapter == nil {
+	if d.last == nil {
 		return nil
 	}
-	counts := d.adapter.Counts()
+	counts := d.last.Counts()
 	if d.dev == nil {
 		return counts
 	}
-	delete(counts, "eq")
 	for kind, n := range d.dev.OwnCounts() {
 		if counts[kind] -= n; counts[kind] == 0 {
 			delete(counts, kind)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"uverbsim/casefile"
+	"uverbsim/core"
 	"uverbsim/kernel"
 	"uverbsim/methods"
 	"uverbsim/process"
@@ -106,7 +107,7 @@ type Machine struct {
 	first   *Task
 
 	mu      sync.Mutex
-	devices []*kernel.Device // the one that there is, and those before it that somebody still holds
+	devices []device // the one that there is, and those before it of which something is left
 	procs   []*process.Process
 	groups  map[*process.Process]*process.Cgroup // the last that each entered, though it may have left
 	tasks   int
@@ -175,14 +176,22 @@ func (m *Machine) Add() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var devices []*kernel.Device
+	var devices []device
 	for _, d := range m.devices {
-		if d.FileRefs() != 0 || d.Left() != 0 || d.Abandoned() != 0 {
+		if d.FileRefs() != 0 || d.Left() != 0 || d.Abandoned() != 0 || d.XRCDInodes() != 0 || d.ib.Umems() != 0 {
 			devices = append(devices, d)
 		}
 	}
-	m.devices = append(devices, m.Driver.Device())
+	d := m.Driver.Device()
+	m.devices = append(devices, device{d, d.IBDevice()})
 	return nil
+}
+
+// device is a device of a machine, with the driver's, which it has no way to any more
+// when it was removed.
+type device struct {
+	*kernel.Device
+	ib *core.Device
 }
 
 // Chmod implements player.Machine.

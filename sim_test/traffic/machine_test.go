@@ -14,7 +14,6 @@ import (
 	"uverbsim/kernel"
 	"uverbsim/methods"
 	"uverbsim/process"
-	"uverbsim/verbs"
 	"uverbsim/verbs/libmlx5"
 )
 
@@ -24,14 +23,8 @@ type machine struct {
 	kernel   *kernel.Machine
 	fabric   *hw.Fabric
 	devices  []*mlx5.Device
-	probed   []books
+	probed   []map[string]int
 	programs []*program
-}
-
-// books is what a device holds: objects by kind, and pages that are mapped for it.
-type books struct {
-	objects map[string]int
-	mapped  int
 }
 
 // options are what a machine is made with; the zero value is one device for
@@ -79,35 +72,17 @@ func boot(t *testing.T, o options) *machine {
 		m.devices = append(m.devices, dev)
 		m.probed = append(m.probed, booksOf(dev))
 	}
-	for n := range m.devices {
-		m.warmUp(n)
-	}
 	t.Cleanup(m.shutdown)
 	return m
 }
 
-// warmUp has the driver make what it makes for itself with the first queues and
-// the first region and keeps, which has pages too.
-func (m *machine) warmUp(device int) {
-	m.Helper()
-	p := m.start(device)
-	for v := range p.ctx.NumCompVectors {
-		cq := p.createCQ(1, func(a *libmlx5.CQInitAttr) { a.CompVector = v })
-		p.createQP(&libmlx5.QPInitAttr{PD: p.pd, SendCQ: cq, RecvCQ: cq, Type: verbs.IBV_QPT_RC})
-	}
-	p.register(1, verbs.IBV_ACCESS_LOCAL_WRITE)
-	p.end()
-	m.probed[device].mapped = booksOf(p.dev).mapped
-}
-
-// booksOf reads a device's books without what its driver keeps for itself. It
-// makes the event queue of a completion vector with the first queue that has it.
-func booksOf(dev *mlx5.Device) books {
-	b := books{objects: dev.HW.Counts(), mapped: dev.Bus.Mapped()}
-	delete(b.objects, "eq")
+// booksOf reads a device's books, objects by kind and pages that are mapped for it,
+// without what its driver keeps for itself.
+func booksOf(dev *mlx5.Device) map[string]int {
+	b := dev.Counts()
 	for kind, n := range dev.OwnCounts() {
-		if b.objects[kind] -= n; b.objects[kind] == 0 {
-			delete(b.objects, kind)
+		if b[kind] -= n; b[kind] == 0 {
+			delete(b, kind)
 		}
 	}
 	return b
@@ -129,8 +104,7 @@ func (m *machine) balance() {
 	m.settle()
 	for n, dev := range m.devices {
 		is := booksOf(dev)
-		require.Truef(m, maps.Equal(m.probed[n].objects, is.objects), "device %d had %v and has %v", n, m.probed[n].objects, is.objects)
-		require.Equalf(m, m.probed[n].mapped, is.mapped, "pages mapped for device %d", n)
+		require.Truef(m, maps.Equal(m.probed[n], is), "device %d had %v and has %v", n, m.probed[n], is)
 	}
 }
 
