@@ -135,7 +135,7 @@ var Effects = []Effect{
 	{Why: "what the device says to a command nobody waits for is in the event (MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY)",
 		of:   func(_ *Outcome, s *Step) bool { return s.In("mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_ASYNC_QUERY") },
 		Rest: true},
-	{Why: "a number that the device does not tell is answered as 0 (mlx5_query_min_inline, mlx5_query_port_roce)",
+	{Why: "a number that the device does not tell is answered as a default (mlx5_query_min_inline, mlx5_query_port_roce)",
 		of:   func(_ *Outcome, s *Step) bool { return s.In("mlx5_query_min_inline") || s.In("mlx5_query_port_roce") },
 		Rest: true},
 	{Why: "a region that is undone, and whose key the device does not give up, keeps its memory pinned (create_real_mr)",
