@@ -17,7 +17,7 @@ type Effect struct {
 	// Leaves are the books that may differ behind the call, by the beginnings of their
 	// names, or behind * by what is in them; Stays those that may differ when everything is closed.
 	Leaves, Stays []string
-	Done          bool // the call has done its work: the books are as behind it without the fault
+	Done          bool // the call has done its work: the books are as behind it without the fault, but for what others leave
 	Rest          bool // the rest of the case may be answered otherwise; where books may differ, if they do
 	Pair          bool // it is met only behind another fault
 	Chance        bool // it hangs on what the device does at the same time: a run may not show it
@@ -26,7 +26,9 @@ type Effect struct {
 // Effects are all of them.
 var Effects = []Effect{
 	{Why: "an object that the driver does not give up, of a file that is closed and has no other one that can go, is lost with what it holds (uverbs_destroy_ufile_hw)",
-		of:     func(o *Outcome, s *Step) bool { return expectStep(s).Exception == closing && lastOne(o.Call.before) },
+		of: func(o *Outcome, s *Step) bool {
+			return expectStep(s).Exception == closing && (lastOne(o.Call.before) || refuses(o.Case.Device))
+		},
 		Leaves: []string{"Hardware.", "Abandoned", "Charges", "Processes"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "an event that there is no memory for is lost (ib_uverbs_async_handler, ib_uverbs_comp_handler)",
 		of:     func(_ *Outcome, s *Step) bool { return s.What == "ib_uverbs_event" },
@@ -119,14 +121,14 @@ var Effects = []Effect{
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
 	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays (rdma_alloc_abort_uobject)",
 		of: func(o *Outcome, s *Step) bool {
-			return answers(s) && refuses(o.Case.Device, "refuse_", "never_") && Creates(o.Case, o.Call.Step)
+			return answers(s) && refuses(o.Case.Device) && Creates(o.Case, o.Call.Step)
 		},
 		Leaves: []string{"Files", "Hardware.", "Abandoned", "Charges", "Processes"}, Rest: true},
-	{Why: "an object that the driver never gives up is lost with what it holds",
+	{Why: "what a driver does and loses that refuses of itself hangs on how often it was asked",
 		of: func(o *Outcome, s *Step) bool {
-			return answers(s) && refuses(o.Case.Device, "never_") && Creates(o.Case, o.Call.Step)
+			return refuses(o.Case.Device) && (s.In("rdma_alloc_abort_uobject") || answers(s) && Creates(o.Case, o.Call.Step))
 		},
-		Stays: []string{"Hardware.", "Abandoned", "Charges"}},
+		Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a read into memory that cannot be written: the event is off the queue by then",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && (s.In("ib_uverbs_event_read") || s.In("devx_async_cmd_event_read") || s.In("devx_async_event_read"))
@@ -198,11 +200,11 @@ func givesUp(s *Step) bool {
 // answers says whether a step writes a part of the answer.
 func answers(s *Step) bool { return isCopy(s) && (s.What == "copy_to_user" || s.What == "put_user") }
 
-// refuses says whether the driver of a case's device refuses to destroy something:
-// it has a name that begins so.
-func refuses(d *casefile.Device, begins ...string) bool {
+// refuses says whether the driver of a case's device refuses to destroy something,
+// at first or always.
+func refuses(d *casefile.Device) bool {
 	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool {
-		return slices.ContainsFunc(begins, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
 	})
 }
 
@@ -226,17 +228,23 @@ func isCopy(s *Step) bool { return s.Kind == trace.Copy || s.Kind == trace.Middl
 
 // explain takes out what effects explain, and says which did.
 func explain(o *Outcome) {
+	var met []*Effect
+	behind := o.behind
 	for i := range Effects {
 		e := &Effects[i]
-		if !slices.ContainsFunc(o.Hits, func(s Step) bool { return e.of(o, &s) }) {
-			continue
+		if slices.ContainsFunc(o.Hits, func(s Step) bool { return e.of(o, &s) }) {
+			met = append(met, e)
+			behind = e.left(behind, e.Leaves)
 		}
+	}
+	for _, e := range met {
+		done := e.Done && o.seen && len(behind) == 0
 		books, close := e.left(o.Books, e.Leaves), e.left(o.Close, e.Stays)
-		if e.Done && o.done {
+		if done {
 			books = nil
 		}
 		k := Kept{Books: len(books) < len(o.Books), Close: len(close) < len(o.Close)}
-		k.Rest = e.Rest && o.Rest != "" && (k.Books || k.Close || e.Done && o.done || e.Chance || len(e.Leaves) == 0 && !e.Done)
+		k.Rest = e.Rest && o.Rest != "" && (k.Books || k.Close || done || e.Chance || len(e.Leaves) == 0 && !e.Done)
 		if k == (Kept{}) {
 			continue
 		}

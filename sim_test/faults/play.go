@@ -53,8 +53,9 @@ type Outcome struct {
 	Close    []string // what was not given back when everything was closed
 	Err      error    // a panic, or a call that has not come back
 
-	alone bool
-	done  bool // the books are as behind the call without the fault
+	alone  bool
+	seen   bool     // the books behind the call were looked at
+	behind []string // what differs in them from those behind the call without the fault
 }
 
 // Kept says of what something remained that a real kernel leaves too.
@@ -257,12 +258,12 @@ func (g *judge) call(m *machine, c *call, ret int64, err error, do func() (int64
 		return ret, err
 	}
 	o.Books = differences(base.before, c.after)
-	o.done = len(differences(base.after, c.after)) == 0
+	o.behind, o.seen = differences(base.after, c.after), true
 	switch {
 	case c.Name == "read":
 		return ret, err // what was read is gone
 	case len(o.Books) > 0:
-		if o.Answer.same(base.Answer) && o.done {
+		if o.Answer.same(base.Answer) && len(o.behind) == 0 {
 			o.Books, g.resume = nil, true // the call leaves that without the fault too
 		}
 		return ret, err
