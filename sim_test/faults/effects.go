@@ -72,8 +72,8 @@ var Effects = []Effect{
 		},
 		Leaves: []string{"*.Unread "}, Rest: true, Chance: true},
 	{Why: "rxe sends behind the call's back: the events come when they come",
-		of: func(o *Outcome, s *Step) bool {
-			return s.In("ib_uverbs_post_send") && (o.Rest == "" || strings.Contains(o.Rest, ".Unread "))
+		of: func(o *Outcome, _ *Step) bool {
+			return Method(o.Case, o.Call.Step) == "IB_USER_VERBS_CMD_POST_SEND" && (o.Rest == "" || strings.Contains(o.Rest, ".Unread "))
 		},
 		Leaves: []string{"*.Unread "}, Rest: true, Chance: true},
 	{Why: "a completion queue that was not armed, since nobody looks at what the driver answers (ib_uverbs_req_notify_cq)",
