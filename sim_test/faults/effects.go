@@ -170,8 +170,10 @@ var destroyers = []string{
 	"ib_uverbs_handler_UVERBS_METHOD_SRQ_DESTROY", "ib_uverbs_handler_UVERBS_METHOD_WQ_DESTROY",
 }
 
-// lastOne says whether a file of those books has no more than one object that can be
-// destroyed. Where there are more, one that fails is tried again behind the others.
+// lastOne says whether a file of those books may come to a round in which no more than
+// one object can be destroyed: there is no other one, or the newest is in use by an older
+// one and goes a round later. Where there are more, one that fails is tried again behind
+// the others.
 func lastOne(b *model.Books) bool {
 	if b == nil || len(b.Files) == 0 {
 		return true // calls at the same time, or a file that only a mapping holds: nobody knows
@@ -183,7 +185,7 @@ func lastOne(b *model.Books) bool {
 				free++
 			}
 		}
-		return free <= 1
+		return free <= 1 || f.Objects[0].Uses > 0
 	})
 }
 
