@@ -87,11 +87,6 @@ var Effects = []Effect{
 			return isCopy(s) && s.In("ib_uverbs_ex_create_flow") && s.In("uverbs_response") && !strings.HasPrefix(o.Rest, "made again")
 		},
 		Leaves: []string{"Hardware.flow_counter"}, Rest: true},
-	{Why: "counters that have no description any more cannot be read (mlx5_ib_counters_clear_description)",
-		of: func(o *Outcome, s *Step) bool {
-			return isCopy(s) && s.In("ib_uverbs_ex_create_flow") && s.In("uverbs_response") && strings.HasPrefix(o.Rest, "step ")
-		},
-		Rest: true},
 	{Why: "a queue that could not be mapped waits to be mapped no longer (rxe_mmap)",
 		of:     func(_ *Outcome, s *Step) bool { return s.What == "remap_vmalloc_range" },
 		Leaves: []string{"Hardware.pending_mmaps"}, Rest: true},
