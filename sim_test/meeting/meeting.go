@@ -13,17 +13,27 @@ import (
 )
 
 // Meeting is the sink of both threads. Of those who enter one of its functions the
-// first waits for the other.
+// first waits for the other, who may have made the last of its calls already.
 type Meeting struct {
-	tb testing.TB
-	at []string
-	on atomic.Bool
-	ch chan struct{}
+	at  []string
+	on  atomic.Bool
+	met atomic.Int64
+	ch  chan struct{}
 }
 
-// New returns a meeting at the named functions, which is not held before On.
+// patience is how long one waits for the other.
+const patience = time.Second
+
+// New returns a meeting at the named functions, which is not held before On. The test
+// fails if nobody has met at its end.
 func New(tb testing.TB, at ...string) *Meeting {
-	return &Meeting{tb: tb, at: at, ch: make(chan struct{})}
+	m := &Meeting{at: at, ch: make(chan struct{})}
+	tb.Cleanup(func() {
+		if m.met.Load() == 0 {
+			tb.Errorf("no two came to %v together", at)
+		}
+	})
+	return m
 }
 
 // On says whether the meeting is held from now on.
@@ -36,8 +46,8 @@ func (m *Meeting) Event(_ *trace.Task, e *trace.Event) {
 	}
 	select {
 	case m.ch <- struct{}{}:
+		m.met.Add(1)
 	case <-m.ch:
-	case <-time.After(10 * time.Second):
-		m.tb.Errorf("nobody else came to %v", m.at)
+	case <-time.After(patience):
 	}
 }
