@@ -109,8 +109,6 @@ func newTally() *tally {
 
 // first says whether a way is new.
 func (y *tally) first(way string) bool {
-	y.mu.Lock()
-	defer y.mu.Unlock()
 	known := y.ways[way]
 	y.ways[way] = true
 	return !known
@@ -229,19 +227,11 @@ func baseline(t *testing.T, c named) *faults.Run {
 		t.Errorf("%s: without a fault: %s", c.name, strings.Join(run.Unrest, "; "))
 		return nil
 	}
-	if len(run.Lost) > 0 && !refuses(c.Case.Device) {
+	if len(run.Lost) > 0 && !run.Refuses() {
 		t.Errorf("%s: without a fault, when everything is closed: %s", c.name, strings.Join(run.Lost, "; "))
 		return nil
 	}
 	return run
-}
-
-// refuses says whether the driver refuses to destroy something, at first or always: a
-// file that is closed may lose that then.
-func refuses(d *casefile.Device) bool {
-	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool {
-		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
-	})
 }
 
 // checkTables looks for exceptions, and where every case was played for effects, that

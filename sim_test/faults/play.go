@@ -92,6 +92,10 @@ func (o *Outcome) Trouble() (lines []string) {
 // Chance says whether what a case comes to may be another thing each time.
 func (run *Run) Chance() bool { return !run.alone }
 
+// Refuses says whether the case's driver refuses of itself to destroy something: a file
+// that is closed may lose that then.
+func (run *Run) Refuses() bool { return refuses(run.Case.Device) }
+
 // Baseline plays a case without faults. Its error says that the case cannot be
 // played.
 func (r *Runner) Baseline(c *casefile.Case) (*Run, error) {
