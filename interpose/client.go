@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/interpose/live"
+	"uverbsim/interpose/procstatus"
 	"uverbsim/process"
 )
 
@@ -30,10 +31,11 @@ func (s *Supervisor) clientOf(tid int) (*client, error) {
 	if c := s.knownClient(tid); c != nil {
 		return c, nil
 	}
-	tgid, err := tgidOf(tid)
+	status, err := procstatus.Read(tid)
 	if err != nil {
 		return nil, err
 	}
+	tgid := status.TGID
 	s.clientsMu.Lock()
 	defer s.clientsMu.Unlock()
 	if c := s.clients[tgid]; c != nil && !c.gone.Load() {

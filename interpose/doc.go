@@ -22,7 +22,7 @@
 //   - An event descriptor is the read end of a pipe. Events stay in the model's
 //     queue until they have been read from it.
 //
-// One thread, the Engine, looks at the register pages that programs have mapped
+// One goroutine, the engine, looks at the register pages that programs have mapped
 // and keeps the devices going.
 //
 // What a program can find out differently than on a real machine is listed in

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/procstatus"
 	"uverbsim/process"
 	"uverbsim/rule"
 )
@@ -112,11 +113,16 @@ func (c *call) take(fd int) *eventFile {
 func (h *host) Cred() *process.Cred {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	s, err := readStatus(h.tgid)
+	s, err := procstatus.Read(h.tgid)
 	if err != nil {
 		return h.cred // it is gone
 	}
-	if now := s.cred(); now != *h.cred {
+	now := process.Cred{
+		UID: s.UID.Real, EUID: s.UID.Effective, SUID: s.UID.Saved,
+		GID: s.GID.Real, EGID: s.GID.Effective, SGID: s.GID.Saved,
+		Permitted: process.CapSet(s.Permitted), Effective: process.CapSet(s.Effective), Inheritable: process.CapSet(s.Inheritable),
+	}
+	if now != *h.cred {
 		h.cred = &now
 	}
 	return h.cred

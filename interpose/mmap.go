@@ -162,24 +162,30 @@ func (c *call) unmapped(cl *client, at, length uint64) {
 }
 
 // unmapped ends what the machine has for a part of the file that a process has
-// mapped.
+// mapped. The process's kernel may have made one mapping of several that lie side by
+// side.
 func (f *deviceFile) unmapped(cl *client, pgoff, length uint64) {
 	f.mu.Lock()
 	var ended []mapping
-	for i, m := range f.areas {
-		if m.client != cl || pgoff < m.pgoff || pgoff+length>>copyuser.PageShift > m.pgoff+m.length>>copyuser.PageShift {
-			continue
+	for length > 0 {
+		n := uint64(copyuser.PageSize) // if nothing is known of it
+		for i, m := range f.areas {
+			if m.client != cl || pgoff < m.pgoff || pgoff >= m.pgoff+m.length>>copyuser.PageShift {
+				continue
+			}
+			head := (pgoff - m.pgoff) << copyuser.PageShift
+			n = min(length, m.length-head)
+			ended = append(ended, m.part(head, n))
+			f.areas = append(f.areas[:i], f.areas[i+1:]...)
+			if head > 0 {
+				f.areas = append(f.areas, m.part(0, head))
+			}
+			if tail := m.length - head - n; tail > 0 {
+				f.areas = append(f.areas, m.part(head+n, tail))
+			}
+			break
 		}
-		head := (pgoff - m.pgoff) << copyuser.PageShift
-		ended = append(ended, m.part(head, length))
-		f.areas = append(f.areas[:i], f.areas[i+1:]...)
-		if head > 0 {
-			f.areas = append(f.areas, m.part(0, head))
-		}
-		if tail := m.length - head - length; tail > 0 {
-			f.areas = append(f.areas, m.part(head+length, tail))
-		}
-		break
+		pgoff, length = pgoff+n>>copyuser.PageShift, length-n
 	}
 	f.mu.Unlock()
 	for _, m := range ended {

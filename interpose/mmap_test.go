@@ -20,6 +20,7 @@ import (
 func init() {
 	clients["mmap"] = mmapClient
 	clients["removal"] = removalClient
+	clients["adjacent"] = adjacentClient
 }
 
 // uar is a page of registers.
@@ -215,6 +216,54 @@ func replacedByMove(fd int, at uint64, u uar) error {
 }
 
 func TestMmap(t *testing.T) { newRig(t, nil).run(t, "mmap") }
+
+// adjacentClient maps two pages of registers side by side, which its kernel takes for
+// one mapping, and unmaps both at once.
+func adjacentClient([]string) error {
+	const page = copyuser.PageSize
+	fd, err := opens()
+	if err != nil {
+		return err
+	}
+	room, err := unix.Mmap(-1, 0, 2*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	at := uintptr(addrOf(room))
+	var uars [2]uar
+	for i := range uars {
+		if uars[i], err = newUAR(fd); err != nil {
+			return err
+		}
+		place := at + uintptr(i)*page
+		if _, _, e := unix.Syscall6(unix.SYS_MMAP, place, page, unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_FIXED, uintptr(fd), uintptr(uars[i].offset)); e != 0 {
+			return e
+		}
+	}
+	if uars[1].offset != uars[0].offset+page {
+		return fmt.Errorf("the offsets are %#x and %#x", uars[0].offset, uars[1].offset)
+	}
+	for _, u := range uars {
+		if err := u.destroy(fd); err != nil {
+			return err
+		}
+	}
+	if err := unix.Munmap(room); err != nil {
+		return err
+	}
+	for _, u := range uars {
+		next, err := newUAR(fd)
+		if err != nil {
+			return err
+		}
+		if next.offset != u.offset {
+			return fmt.Errorf("the offset %#x is not free after munmap: the next is %#x", u.offset, next.offset)
+		}
+	}
+	return nil
+}
+
+func TestMunmapOfTwo(t *testing.T) { newRig(t, nil).run(t, "adjacent") }
 
 // removalClient has a device taken from under it.
 func removalClient([]string) error {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/copyuser"
+	"uverbsim/interpose/procstatus"
 	"uverbsim/interpose/sysfs"
 	"uverbsim/interpose/watch"
 	"uverbsim/process"
@@ -126,8 +127,8 @@ func (c *call) openat(dirfd int32, addr, flags uint64) answer {
 
 // isRoot says whether the thread is root's.
 func (c *call) isRoot() bool {
-	s, err := readStatus(int(c.PID))
-	return err == nil && s.cred().EUID == 0
+	s, err := procstatus.Read(int(c.PID))
+	return err == nil && s.UID.Effective == 0
 }
 
 // creates returns what open says to who would make a file at a place of the twin.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/procstatus"
 	"uverbsim/interpose/seccomp"
 )
 
@@ -49,8 +50,10 @@ func launch(sock int, transfers bool, path string, argv []string) error {
 		return err
 	}
 	var word [1]byte
-	if n, err := unix.Read(sock, word[:]); err != nil || n == 0 {
-		return fmt.Errorf("the tracer has gone: %w", err)
+	if n, err := unix.Read(sock, word[:]); err != nil {
+		return fmt.Errorf("the tracer does not answer: %w", err)
+	} else if n == 0 {
+		return errors.New("the tracer has gone")
 	}
 	os.Unsetenv(launchEnv)
 	if err := restrict(filter(transfers)); err != nil {
@@ -72,14 +75,15 @@ func failure(err error) []byte {
 // restrict installs the filter. It changes what privileges the program can gain
 // only where the kernel demands that of who has none itself.
 func restrict(prog []unix.SockFilter) error {
-	err := install(prog)
+	_, err := seccomp.SetFilter(prog, 0)
 	if !errors.Is(err, unix.EACCES) {
 		return err
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	return install(prog)
+	_, err = seccomp.SetFilter(prog, 0)
+	return err
 }
 
 // launcher is the tracer's end of one.
@@ -192,9 +196,10 @@ func forbidden(pid int, err error) error {
 		Get: "in a container, start it with --cap-add SYS_PTRACE or --security-opt seccomp=unconfined",
 	}
 	scope, _ := os.ReadFile(yamaScope)
-	tracer, _ := statusField(pid, "TracerPid") // a thread
-	if p, err := statusField(tracer, "Tgid"); err == nil {
-		tracer = p
+	status, _ := procstatus.Read(pid)
+	tracer := status.Tracer // a thread
+	if s, err := procstatus.Read(tracer); err == nil {
+		tracer = s.TGID
 	}
 	switch s := strings.TrimSpace(string(scope)); {
 	case tracer > 0:

@@ -1,14 +1,11 @@
 package ptrace
 
 import (
-	"bytes"
-	"fmt"
-	"os"
-	"strconv"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"uverbsim/interpose/procstatus"
 	"uverbsim/interpose/watch"
 )
 
@@ -41,7 +38,8 @@ func (t *tracer) adopt(tid int, parent *process) *thread {
 	if th := t.threads[tid]; th != nil {
 		return th
 	}
-	pid, err := statusField(tid, "Tgid")
+	status, err := procstatus.Read(tid)
+	pid := status.TGID
 	if err != nil {
 		if parent != nil {
 			return nil
@@ -50,8 +48,8 @@ func (t *tracer) adopt(tid int, parent *process) *thread {
 	}
 	p := t.processes[pid]
 	if p == nil {
-		if ppid, err := statusField(tid, "PPid"); parent == nil && err == nil {
-			parent = t.processes[ppid]
+		if parent == nil && err == nil {
+			parent = t.processes[status.PPID]
 		}
 		p = t.begun(pid, parent)
 	}
@@ -118,18 +116,4 @@ func (t *tracer) exited(p *process, ws unix.WaitStatus) {
 	}
 	t.w.Enter(c)
 	t.w.Leave(c)
-}
-
-// statusField returns a number from /proc/PID/status.
-func statusField(pid int, name string) (int, error) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		return 0, err
-	}
-	_, rest, ok := bytes.Cut(b, []byte("\n"+name+":"))
-	if !ok {
-		return 0, fmt.Errorf("no %s in the status of process %d", name, pid)
-	}
-	line, _, _ := bytes.Cut(rest, []byte("\n"))
-	return strconv.Atoi(string(bytes.TrimSpace(line)))
 }

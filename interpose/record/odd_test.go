@@ -3,12 +3,14 @@ package record_test
 import (
 	"encoding/binary"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"uverbsim/casefile"
 	"uverbsim/copyuser"
@@ -280,4 +282,24 @@ func TestProc(t *testing.T) {
 	cases := m.cases()
 	require.Len(t, cases, 1)
 	require.True(t, strings.HasPrefix(cases[0].Name, "recorded/record.test-"), cases[0].Name)
+}
+
+// TestProcOfAnother: the limit is the soft one, and of a program that has ended all is
+// left but its command line.
+func TestProcOfAnother(t *testing.T) {
+	program := exec.Command("sleep", "1000")
+	require.NoError(t, program.Start())
+	pid := program.Process.Pid
+	var old unix.Rlimit
+	require.NoError(t, unix.Prlimit(pid, unix.RLIMIT_MEMLOCK, nil, &old))
+	require.NoError(t, unix.Prlimit(pid, unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: 12288, Max: old.Max}, nil))
+	p := record.OfProc(pid)
+	require.NoError(t, program.Process.Kill())
+	require.EqualValues(t, 12288, p.Memlock)
+
+	require.NoError(t, unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil))
+	p.Args = nil
+	require.Equal(t, p, record.OfProc(pid))
+	_ = program.Wait() // it says that the program was killed
+	require.Equal(t, record.Process{Caps: 1<<41 - 1, Memlock: -1}, record.OfProc(pid))
 }

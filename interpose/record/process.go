@@ -4,10 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
-	"math"
 	"os"
 	"strconv"
 	"strings"
+
+	"uverbsim/interpose/procstatus"
 )
 
 // Process is what is recorded of a process besides its calls.
@@ -27,37 +28,20 @@ const allCaps = 1<<41 - 1
 func OfProc(pid int) Process {
 	p := Process{Caps: allCaps, Memlock: -1}
 	dir := fmt.Sprintf("/proc/%d/", pid)
-	if line, err := os.ReadFile(dir + "cmdline"); err == nil {
+	if line, err := os.ReadFile(dir + "cmdline"); err == nil && len(line) > 0 { // one that has ended has none
 		p.Args = strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
 	}
-	status, _ := os.ReadFile(dir + "status")
-	for s := bufio.NewScanner(bytes.NewReader(status)); s.Scan(); {
-		f := strings.Fields(s.Text())
-		switch {
-		case len(f) == 5 && f[0] == "Uid:":
-			p.UID = number(f[2], 10, p.UID)
-		case len(f) == 5 && f[0] == "Gid:":
-			p.GID = number(f[2], 10, p.GID)
-		case len(f) == 2 && f[0] == "CapEff:":
-			p.Caps = number(f[1], 16, p.Caps)
-		}
+	if s, err := procstatus.Read(pid); err == nil {
+		p.UID, p.GID, p.Caps = s.UID.Effective, s.GID.Effective, s.Effective
 	}
 	limits, _ := os.ReadFile(dir + "limits")
 	for s := bufio.NewScanner(bytes.NewReader(limits)); s.Scan(); {
 		if rest, ok := strings.CutPrefix(s.Text(), "Max locked memory"); ok {
-			if f := strings.Fields(rest); len(f) > 0 && f[0] != "unlimited" {
-				p.Memlock = number(f[0], 10, int64(math.MaxInt64))
+			soft, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+			if n, err := strconv.ParseInt(soft, 10, 64); err == nil { // else it is "unlimited"
+				p.Memlock = n
 			}
 		}
 	}
 	return p
-}
-
-// number reads a number; what is none counts as otherwise.
-func number[T uint32 | uint64 | int64](s string, base int, otherwise T) T {
-	n, err := strconv.ParseUint(s, base, 64)
-	if err != nil {
-		return otherwise
-	}
-	return T(n)
 }

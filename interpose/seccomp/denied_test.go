@@ -14,32 +14,32 @@ import (
 // denials are the filters that a container or an older kernel is played with:
 // each refuses what that would refuse.
 var denials = map[string]struct {
-	rule rule
+	rule Rule
 	want *Missing // nil: nothing is missing
 }{
 	"no permission": {
-		rule{[]uint32{NrSeccomp}, nil, refuse(unix.EPERM)}, missingPermission,
+		Rule{[]uint32{NrSeccomp}, nil, refuse(unix.EPERM)}, missingPermission,
 	},
 	"no seccomp": {
-		rule{[]uint32{NrSeccomp}, nil, refuse(unix.ENOSYS)}, missingSeccomp,
+		Rule{[]uint32{NrSeccomp}, nil, refuse(unix.ENOSYS)}, missingSeccomp,
 	},
 	"no listener": {
-		rule{[]uint32{NrSeccomp}, nil, refuse(unix.EINVAL)}, missingNotify,
+		Rule{[]uint32{NrSeccomp}, nil, refuse(unix.EINVAL)}, missingNotify,
 	},
 	"no WAIT_KILLABLE_RECV": {
-		rule{[]uint32{NrSeccomp}, []test{{low(1), 0x20, equal, 0x20}}, refuse(unix.EINVAL)}, nil,
+		Rule{[]uint32{NrSeccomp}, []Condition{{Word: Low(1), Mask: 0x20, Value: 0x20}}, refuse(unix.EINVAL)}, nil,
 	},
 	"no ADDFD": {
-		rule{[]uint32{NrIoctl}, []test{{low(1), all, equal, 0x40182103}}, refuse(unix.EINVAL)}, missingAddFD,
+		Rule{[]uint32{NrIoctl}, []Condition{{Word: Low(1), Value: 0x40182103}}, refuse(unix.EINVAL)}, missingAddFD,
 	},
 	"no SYNC_WAKE_UP": {
-		rule{[]uint32{NrIoctl}, []test{{low(1), all, equal, 0x40082104}}, refuse(unix.EINVAL)}, nil,
+		Rule{[]uint32{NrIoctl}, []Condition{{Word: Low(1), Value: 0x40082104}}, refuse(unix.EINVAL)}, nil,
 	},
 	"no process_vm_readv": {
-		rule{[]uint32{310}, nil, refuse(unix.EPERM)}, missingVM,
+		Rule{[]uint32{310}, nil, refuse(unix.EPERM)}, missingVM,
 	},
 	"no process_vm_writev": {
-		rule{[]uint32{311}, nil, refuse(unix.ENOSYS)}, missingVM,
+		Rule{[]uint32{311}, nil, refuse(unix.ENOSYS)}, missingVM,
 	},
 }
 
@@ -50,9 +50,9 @@ func clientDenied(args []string) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	filter := compile([]rule{denials[args[0]].rule})
-	if _, errno := setModeFilter(filter, unix.SECCOMP_FILTER_FLAG_TSYNC); errno != 0 {
-		return errno
+	filter := Compile([]Rule{denials[args[0]].rule})
+	if _, err := SetFilter(filter, unix.SECCOMP_FILTER_FLAG_TSYNC); err != nil {
+		return err
 	}
 	exe, err := os.Executable()
 	if err != nil {

@@ -2,7 +2,8 @@
 // answered by this process, by seccomp's user notification (kernel/seccomp.c,
 // include/uapi/linux/seccomp.h), and needs no privilege for it.
 //
-// [Filter] is the BPF program that says which calls those are. [Launch] starts
+// [Filter] is the BPF program that says which calls those are; [Compile] makes
+// such a program of a table of rules, also for others. [Launch] starts
 // this executable again as a launcher, whose code is [Main]: it installs the
 // filter on itself, passes the [Listener] back and executes the program, which
 // all its threads, children and later programs inherit the filter from.

@@ -35,19 +35,19 @@ type Options struct {
 func Defaults() Options { return Options{Munmap: true} }
 
 // rules returns the filter as a table. A call that no rule takes is allowed.
-func rules(o Options) []rule {
-	table := []rule{
+func rules(o Options) []Rule {
+	table := []Rule{
 		// The command is an unsigned int: the kernel drops the high word.
-		{[]uint32{NrIoctl}, []test{{low(1), all, equal, RDMA_VERBS_IOCTL}}, notify},
+		{[]uint32{NrIoctl}, []Condition{{Word: Low(1), Value: RDMA_VERBS_IOCTL}}, notify},
 		// MAP_SHARED is 1 and MAP_SHARED_VALIDATE 3. No flag lies in the
 		// high word.
-		{[]uint32{NrMmap}, []test{{low(3), unix.MAP_TYPE&^2 | unix.MAP_ANONYMOUS, equal, unix.MAP_SHARED}}, notify},
+		{[]uint32{NrMmap}, []Condition{{Word: Low(3), Mask: unix.MAP_TYPE&^2 | unix.MAP_ANONYMOUS, Value: unix.MAP_SHARED}}, notify},
 		// Private mappings too, since a driver refuses them; but not those of
 		// the dynamic linker, which alone sets MAP_DENYWRITE.
-		{[]uint32{NrMmap}, []test{{low(3), unix.MAP_ANONYMOUS | unix.MAP_DENYWRITE, equal, 0}}, notify},
-		{[]uint32{NrSocket}, []test{
-			{low(0), all, equal, unix.AF_NETLINK},
-			{low(2), all, equal, unix.NETLINK_RDMA},
+		{[]uint32{NrMmap}, []Condition{{Word: Low(3), Mask: unix.MAP_ANONYMOUS | unix.MAP_DENYWRITE, Value: 0}}, notify},
+		{[]uint32{NrSocket}, []Condition{
+			{Word: Low(0), Value: unix.AF_NETLINK},
+			{Word: Low(2), Value: unix.NETLINK_RDMA},
 		}, refuse(unix.EPROTONOSUPPORT)},
 		// Paths, and fstat, which tells a device file from another.
 		{[]uint32{NrOpenat, NrNewfstatat, NrStatx, NrFstat, NrOpen, NrStat, NrLstat, NrOpenat2}, nil, notify},
@@ -56,25 +56,25 @@ func rules(o Options) []rule {
 		{[]uint32{NrExecve, NrExecveat}, nil, notify},
 	}
 	if o.Munmap {
-		table = append(table, rule{[]uint32{NrMunmap, NrMremap}, []test{
-			{high(1), all, equal, 0},
-			{low(1), all, atMost, maxUnmap},
+		table = append(table, Rule{[]uint32{NrMunmap, NrMremap}, []Condition{
+			{Word: High(1), Value: 0},
+			{Word: Low(1), Relation: AtMost, Value: maxUnmap},
 		}, notify})
 	}
 	if o.Write {
-		table = append(table, rule{[]uint32{NrWrite}, []test{
-			{low(0), all, atLeast, 3},
-			{low(0), 1 << 31, equal, 0},
-			{high(2), all, equal, 0},
-			{low(2), all, atLeast, minWrite},
-			{low(2), all, atMost, maxWrite},
-			{low(2), 3, equal, 0},
+		table = append(table, Rule{[]uint32{NrWrite}, []Condition{
+			{Word: Low(0), Relation: AtLeast, Value: 3},
+			{Word: Low(0), Mask: 1 << 31, Value: 0},
+			{Word: High(2), Value: 0},
+			{Word: Low(2), Relation: AtLeast, Value: minWrite},
+			{Word: Low(2), Relation: AtMost, Value: maxWrite},
+			{Word: Low(2), Mask: 3, Value: 0},
 		}, notify})
 	}
 	if o.Listener {
-		table = append(table, rule{[]uint32{NrSeccomp}, []test{
-			{low(0), all, equal, unix.SECCOMP_SET_MODE_FILTER},
-			{low(1), unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, equal, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER},
+		table = append(table, Rule{[]uint32{NrSeccomp}, []Condition{
+			{Word: Low(0), Value: unix.SECCOMP_SET_MODE_FILTER},
+			{Word: Low(1), Mask: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, Value: unix.SECCOMP_FILTER_FLAG_NEW_LISTENER},
 		}, notify})
 	}
 	return table
@@ -83,4 +83,4 @@ func rules(o Options) []rule {
 // Filter returns the BPF program that lets through all system calls but those
 // that may concern an RDMA device. It cannot read memory: whoever answers a
 // call with a path looks at the path, and lets go on what is no concern of his.
-func Filter(o Options) []unix.SockFilter { return compile(rules(o)) }
+func Filter(o Options) []unix.SockFilter { return Compile(rules(o)) }

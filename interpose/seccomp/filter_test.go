@@ -1,7 +1,6 @@
 package seccomp
 
 import (
-	"encoding/binary"
 	"fmt"
 	"testing"
 
@@ -9,67 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"uverbsim/sim_test/watchdog"
-)
-
-// evaluate runs a classic BPF program on data, for the instructions that a
-// filter of this package may use, and fails the test on any other and on a jump
-// out of the program.
-func evaluate(t testing.TB, prog []unix.SockFilter, data []byte) uint32 {
-	t.Helper()
-	var acc uint32
-	for pc := 0; ; pc++ {
-		require.Less(t, pc, len(prog), "the program runs past its end")
-		in := prog[pc]
-		taken := false
-		switch in.Code {
-		case unix.BPF_LD | unix.BPF_W | unix.BPF_ABS:
-			require.Zero(t, in.K%4, "an unaligned load")
-			require.LessOrEqual(t, int(in.K)+4, len(data))
-			acc = binary.LittleEndian.Uint32(data[in.K:])
-			continue
-		case unix.BPF_ALU | unix.BPF_AND | unix.BPF_K:
-			acc &= in.K
-			continue
-		case unix.BPF_RET | unix.BPF_K:
-			return in.K
-		case unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K:
-			taken = acc == in.K
-		case unix.BPF_JMP | unix.BPF_JGE | unix.BPF_K:
-			taken = acc >= in.K
-		case unix.BPF_JMP | unix.BPF_JGT | unix.BPF_K:
-			taken = acc > in.K
-		case unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K:
-			taken = acc&in.K != 0
-		default:
-			require.Failf(t, "instruction", "code %#x at %d", in.Code, pc)
-		}
-		if taken {
-			pc += int(in.Jt)
-		} else {
-			pc += int(in.Jf)
-		}
-	}
-}
-
-// seccompData lays out struct seccomp_data.
-func seccompData(arch, nr uint32, args ...uint64) []byte {
-	d := binary.LittleEndian.AppendUint32(nil, nr)
-	d = binary.LittleEndian.AppendUint32(d, arch)
-	d = binary.LittleEndian.AppendUint64(d, 0x1234567890abcdef)
-	for i := range 6 {
-		var v uint64
-		if i < len(args) {
-			v = args[i]
-		}
-		d = binary.LittleEndian.AppendUint64(d, v)
-	}
-	return d
-}
-
-const (
-	retAllow  = 0x7fff0000
-	retNotify = 0x7fc00000
-	retErrno  = 0x00050000
 )
 
 var everything = Options{Munmap: true, Write: true, Listener: true}

@@ -24,12 +24,12 @@ func Install(filter []unix.SockFilter) (*os.File, error) {
 	}
 	// A task whose call has been taken must not be interrupted by a signal,
 	// or the call would be run once more when it is restarted.
-	fd, errno := setModeFilter(filter, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
-	if errno == unix.EINVAL { // before Linux 5.19
-		fd, errno = setModeFilter(filter, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
+	fd, err := SetFilter(filter, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if err == unix.EINVAL { // before Linux 5.19
+		fd, err = SetFilter(filter, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER)
 	}
-	switch errno {
-	case 0:
+	switch err {
+	case nil:
 		return os.NewFile(uintptr(fd), "seccomp listener"), nil
 	case unix.EBUSY:
 		return nil, missingListener
@@ -40,5 +40,5 @@ func Install(filter []unix.SockFilter) (*os.File, error) {
 	case unix.EINVAL:
 		return nil, missingNotify
 	}
-	return nil, fmt.Errorf("seccomp(SECCOMP_SET_MODE_FILTER): %w", errno)
+	return nil, fmt.Errorf("seccomp(SECCOMP_SET_MODE_FILTER): %w", err)
 }
