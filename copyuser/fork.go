@@ -11,7 +11,7 @@ import (
 // pinned. The child starts with an empty account of pinned memory. The error
 // is the rule fork/no-memory.
 func (m *AddressSpace) Fork(cur Current) (MM, error) {
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	child := NewAddressSpace()
 	m.mmapLock.DownWrite(t)
 	child.mmapLock.DownWrite(t)
@@ -49,7 +49,7 @@ func (m *AddressSpace) dupArea(cur Current, a *Area) {
 		m.copyPageRange(a)
 		return
 	}
-	a.MM.invalidating(traceOf(cur), a.Start, a.End, func() { m.copyPageRange(a) })
+	a.MM.invalidating(TraceOf(cur), a.Start, a.End, func() { m.copyPageRange(a) })
 }
 
 // needsCopy models vma_needs_copy in mm/memory.c: other pages come back by a

@@ -28,7 +28,8 @@ type Current interface {
 	PutFile(file any)
 }
 
-func traceOf(cur Current) *trace.Task {
+// TraceOf returns what the thread reports to; it may be nobody.
+func TraceOf(cur Current) *trace.Task {
 	if cur == nil {
 		return nil
 	}

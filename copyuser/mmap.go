@@ -51,7 +51,7 @@ type MmapRequest struct {
 // Mmap models do_mmap in mm/mmap.c: it returns where it mapped. Its errors are
 // the rules mmap/… and whatever the file's mmap operation returns.
 func (m *AddressSpace) Mmap(cur Current, req MmapRequest) (Addr, error) {
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
 
@@ -155,8 +155,8 @@ func (m *AddressSpace) getUnmappedArea(at Addr, n uint64, flags int) (Addr, erro
 			return 0, rule.MmapFixedUnaligned
 		}
 		return at, nil
-	case at != 0:
-		at = max(Addr(pageAlign(uint64(at))), mmapMinAddr)
+	case at.PageDown() != 0: // round_hint_to_min
+		at = max(at.PageDown(), mmapMinAddr)
 		if at <= TaskSizeMax-Addr(n) && m.within(at, at+Addr(n)) == nil {
 			return at, nil
 		}
@@ -189,14 +189,14 @@ func (m *AddressSpace) mmapRegion(cur Current, a *Area, mmap func(*Area) error) 
 	if err := m.unmapRange(cur, a.Start, a.End); err != nil {
 		return err
 	}
-	if traceOf(cur).Fail(trace.Alloc, "vm_area_alloc") {
+	if TraceOf(cur).Fail(trace.Alloc, "vm_area_alloc") {
 		return rule.MmapAlloc
 	}
 	if a.File != nil {
 		getFile(cur, a.File)
 		if err := mmap(a); err != nil {
 			putFile(cur, a.File)
-			m.zap(traceOf(cur), a.Start, a.End)
+			m.zap(TraceOf(cur), a.Start, a.End)
 			return err
 		}
 	}

@@ -150,10 +150,11 @@ func TestMmapHint(t *testing.T) {
 		require.NoError(t, err)
 		return a
 	}
-	require.Equal(t, copyuser.Addr(0x41000), at(0x40001), "rounded up")
-	require.Equal(t, copyuser.Addr(0x10000), at(1), "not below mmap_min_addr")
-	require.Equal(t, copyuser.Addr(0x7ffff7ffd000), at(0x41000), "taken: elsewhere")
-	require.Equal(t, copyuser.Addr(0x7ffff7ffb000), at(0xffff800000000000), "not the user's: elsewhere")
+	require.Equal(t, copyuser.Addr(0x40000), at(0x40fff), "rounded down")
+	require.Equal(t, copyuser.Addr(0x10000), at(0x1000), "not below mmap_min_addr")
+	require.Equal(t, copyuser.Addr(0x7ffff7ffd000), at(0xfff), "page 0 is no hint")
+	require.Equal(t, copyuser.Addr(0x7ffff7ffb000), at(0x40000), "taken: elsewhere")
+	require.Equal(t, copyuser.Addr(0x7ffff7ff9000), at(0xffff800000000000), "not the user's: elsewhere")
 }
 
 // TestMmapFixed: a fixed mapping replaces what it covers; with NOREPLACE it

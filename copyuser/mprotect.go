@@ -27,7 +27,7 @@ func (m *AddressSpace) Mprotect(cur Current, start Addr, n uint64, prot int) err
 		return rule.MprotectProt
 	}
 
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
 	at := start
@@ -74,7 +74,7 @@ func (m *AddressSpace) mprotectFixup(cur Current, a *Area, start, end Addr, flag
 		}
 	}
 	a.Flags = flags
-	m.invalidating(traceOf(cur), a.Start, a.End, func() { m.changeProtection(a) })
+	m.invalidating(TraceOf(cur), a.Start, a.End, func() { m.changeProtection(a) })
 	m.merge(a)
 	return nil
 }

@@ -29,7 +29,7 @@ func (m *AddressSpace) Mremap(cur Current, old Addr, oldLen, newLen uint64, flag
 		return 0, rule.MremapZeroLength
 	}
 
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
 	if m.Find(old) == nil {
@@ -138,7 +138,7 @@ func (m *AddressSpace) moveVMA(cur Current, a *Area, old Addr, oldLen, newLen ui
 			}
 		}
 	}
-	if traceOf(cur).Fail(trace.Alloc, "vm_area_dup") {
+	if TraceOf(cur).Fail(trace.Alloc, "vm_area_dup") {
 		return 0, rule.MremapAlloc
 	}
 	moved := *a
@@ -149,7 +149,7 @@ func (m *AddressSpace) moveVMA(cur Current, a *Area, old Addr, oldLen, newLen ui
 	}
 	openVMA(cur, &moved)
 	m.areas.ReplaceOrInsert(&moved)
-	m.invalidating(traceOf(cur), old, end, func() { m.movePageTables(old, end, to) })
+	m.invalidating(TraceOf(cur), old, end, func() { m.movePageTables(old, end, to) })
 	m.merge(&moved)
 	if oldLen == 0 { // the area stays: it is mapped twice now
 		return to, nil

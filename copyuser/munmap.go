@@ -8,7 +8,7 @@ import (
 // Munmap models munmap(2): nothing is mapped in the n bytes from a afterwards.
 // Its errors are the rules munmap/… and what an area's MaySplit returns.
 func (m *AddressSpace) Munmap(cur Current, a Addr, n uint64) error {
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
 	return m.doMunmap(cur, a, n)
@@ -49,7 +49,7 @@ func (m *AddressSpace) unmapRange(cur Current, start, end Addr) error {
 	for _, a := range areas {
 		m.areas.Delete(a)
 	}
-	m.zap(traceOf(cur), start, end)
+	m.zap(TraceOf(cur), start, end)
 	for _, a := range areas {
 		removeVMA(cur, a)
 	}
@@ -66,7 +66,7 @@ func removeVMA(cur Current, a *Area) {
 
 // exitMmap models exit_mmap in mm/mmap.c.
 func (m *AddressSpace) exitMmap(cur Current) {
-	t := traceOf(cur)
+	t := TraceOf(cur)
 	m.mmapLock.DownWrite(t)
 	defer m.mmapLock.UpWrite(t)
 	m.zap(t, 0, TaskSizeMax)
@@ -115,7 +115,7 @@ func dupForSplit(cur Current, a *Area, at Addr) (*Area, error) {
 			return nil, err
 		}
 	}
-	if traceOf(cur).Fail(trace.Alloc, "vm_area_dup") {
+	if TraceOf(cur).Fail(trace.Alloc, "vm_area_dup") {
 		return nil, rule.SplitAlloc
 	}
 	dup := *a

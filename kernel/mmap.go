@@ -31,22 +31,13 @@ func mmap(task *process.Task, filp *process.File, a *copyuser.Area) error {
 // umapOps is rdma_umap_ops.
 var umapOps = copyuser.AreaOps{Open: umapOpen, Close: umapClose, Fault: umapFault}
 
-// traceOf returns the seam of the thread that changes an address space, which
-// may be nobody.
-func traceOf(cur copyuser.Current) *trace.Task {
-	if cur == nil {
-		return nil
-	}
-	return cur.TraceTask()
-}
-
 func areaFile(a *copyuser.Area) *File { return a.File.(*process.File).Private.(*File) }
 
 // umapOpen is told of the copy of an area that a fork or a split made. While
 // the device goes, or once it is gone, the copy gets no page of the device. It
 // models rdma_umap_open.
 func umapOpen(cur copyuser.Current, a *copyuser.Area) {
-	t := traceOf(cur)
+	t := copyuser.TraceOf(cur)
 	defer t.Enter(trace.Uverbs, "rdma_umap_open").Leave()
 	if a.Private == nil {
 		return
@@ -70,7 +61,7 @@ func umapOpen(cur copyuser.Current, a *copyuser.Area) {
 
 // umapClose models rdma_umap_close.
 func umapClose(cur copyuser.Current, a *copyuser.Area) {
-	t := traceOf(cur)
+	t := copyuser.TraceOf(cur)
 	defer t.Enter(trace.Uverbs, "rdma_umap_close").Leave()
 	areaFile(a).Umaps.Untrack(t, a)
 }

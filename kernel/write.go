@@ -59,9 +59,8 @@ func write(task *process.Task, filp *process.File, buf copyuser.Addr, count uint
 	}
 	f := filp.Private.(*File)
 	b := f.getWriteBundle(task)
-	err := f.write(b, buf, count)
-	f.putWriteBundle(b)
-	if err != nil {
+	defer f.putWriteBundle(b) // after a panic too, or each later command would make one
+	if err := f.write(b, buf, count); err != nil {
 		return 0, refuse(t, err)
 	}
 	return int64(count), nil

@@ -348,3 +348,18 @@ func TestWriteAllocatesNothing(t *testing.T) {
 	n := uint64(len(c.bytes()))
 	require.Zero(t, testing.AllocsPerRun(100, func() { w.p.Write(w.fd, w.mem, n) }))
 }
+
+// TestWriteAllocatesNothingAfterPanic: a handler that panics does not keep the bundle
+// that the task has for its commands.
+func TestWriteAllocatesNothingAfterPanic(t *testing.T) {
+	w := newWriter(t)
+	c := command{cmd: cmdUdata, in: 8, out: 4, payload: zeros(24)}
+	nop := w.handle
+	w.handle = func(*Bundle) error { panic("a handler") }
+	require.PanicsWithValue(t, "a handler", func() { w.write(t, c) })
+	w.handle = nop
+	_, err := w.write(t, c)
+	require.NoError(t, err)
+	n := uint64(len(c.bytes()))
+	require.Zero(t, testing.AllocsPerRun(100, func() { w.p.Write(w.fd, w.mem, n) }))
+}

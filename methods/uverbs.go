@@ -22,6 +22,14 @@ type uqp struct {
 	uxrcd     *uxrcd       // of an XRC target QP
 }
 
+// Groups returns how many multicast groups the QP is noted to be in. No call may be
+// under way.
+func (u *uqp) Groups() int { return len(u.mcastList) }
+
+// XRCDExt returns the Ext of the XRC domain that the QP was made through, nil if it
+// was made through none.
+func (u *uqp) XRCDExt() any { return u.uxrcd.ext() }
+
 // mcastEntry is a struct ib_uverbs_mcast_entry: a multicast group that a QP is
 // attached to.
 type mcastEntry struct {
@@ -35,12 +43,28 @@ type usrq struct {
 	uxrcd *uxrcd // of an XRC SRQ
 }
 
+// XRCDExt returns the Ext of the XRC domain that the SRQ was made through, nil if it
+// was made through none.
+func (u *usrq) XRCDExt() any { return u.uxrcd.ext() }
+
 // uwq is a struct ib_uwq_object.
 type uwq struct{ kernel.UEvent }
 
 // uxrcd is a struct ib_uxrcd_object.
 type uxrcd struct {
 	refcnt atomic.Int32 // QPs and SRQs made through this handle of the domain
+}
+
+// Made returns how many QPs and SRQs there are that were made through this handle, as it
+// counts them.
+func (u *uxrcd) Made() int32 { return u.refcnt.Load() }
+
+// ext is the domain as the Ext of its object.
+func (u *uxrcd) ext() any {
+	if u == nil {
+		return nil
+	}
+	return u
 }
 
 // Reset makes it as new.

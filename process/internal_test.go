@@ -79,3 +79,16 @@ func TestCallsEnd(t *testing.T) {
 	require.Zero(t, task.depth.Load())
 	require.Zero(t, other.depth.Load())
 }
+
+// TestStrip: the end of a text is stripped of what the kernel takes for space (_ctype
+// in lib/ctype.c), and of nothing else.
+func TestStrip(t *testing.T) {
+	for c := 1; c < 256; c++ {
+		want := "max" + string([]byte{byte(c)})
+		if c >= '\t' && c <= '\r' || c == ' ' || c == 0xa0 {
+			want = "max"
+		}
+		require.Equal(t, want, strip("max"+string([]byte{byte(c)})), "%#x", c)
+	}
+	require.Equal(t, "a b", strip("a b \t\n\x00c"))
+}

@@ -77,6 +77,9 @@ var (
 	MLX5MmapInfoAccess = add(Rule{"mlx5-mmap/clock-info-access", syscall.EPERM, "mlx5_ib_mmap_clock_info_page", mlx5Main,
 		"The clock info was to be mapped for writing or execution.",
 		"Map it with PROT_READ alone."})
+	MLX5MmapInfoNoMemory = add(Rule{"mlx5-mmap/clock-info-no-memory", syscall.ENOMEM, "mlx5_ib_mmap_clock_info_page", mlx5Main,
+		"There was no memory for the page tables of the mapping.",
+		"Free memory and call again."})
 	MLX5MmapNoEntry = add(Rule{"mlx5-mmap/no-entry", syscall.EINVAL, "mlx5_ib_mmap_offset", mlx5Main,
 		"The offset's command is unknown, and no object of this context gave the offset out.",
 		"Map the offset that an allocation returned, on the same descriptor, while the object lives."})

@@ -15,6 +15,9 @@ var (
 	MLX5ODPKeyNoMemory = add(Rule{"mlx5-odp/key-no-memory", syscall.ENOMEM, "mlx5r_store_odp_mkey", mlx5IBH,
 		"There was no memory for the key's place among those that page faults find.",
 		"Free memory and call again."})
+	MLX5ODPChildNoMemory = add(Rule{"mlx5-odp/child-no-memory", syscall.ENOMEM, "implicit_get_child_mr", mlx5ODP,
+		"There was no memory for the place of a part in the table of the whole address space.",
+		"Free memory and call again."})
 	MLX5ODPNoMemory = add(Rule{"mlx5-odp/no-memory", syscall.ENOMEM, "mlx5_ib_advise_mr_prefetch", mlx5ODP,
 		"There was no memory to keep the pieces until they are fetched.",
 		"Free memory and call again."})

@@ -123,8 +123,9 @@ func bulkOf(in devxCmd) uint64 {
 // UVERBS_HANDLER(MLX5_IB_METHOD_DEVX_OBJ_CREATE) in
 // drivers/infiniband/hw/mlx5/devx.c.
 //
-// Errors: mlx5-devx/…, mlx5-cq/no-eq, mlx5-cmd/status, mlx5-cmd/down,
-// bundle/no-memory, attr/….
+// Errors: mlx5-devx/…, mlx5-cq/no-eq, mlx5-qp/dct-table-no-memory,
+// mlx5-odp/key-no-memory, mlx5-cmd/status, mlx5-cmd/down, bundle/no-memory,
+// attr/….
 func devxObjCreate(b *kernel.Bundle) error {
 	const cmdIn, cmdOut = spec.MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_IN, spec.MLX5_IB_ATTR_DEVX_OBJ_CREATE_CMD_OUT
 	t := b.Trace()

@@ -47,7 +47,7 @@ const (
 // UVERBS_HANDLER(MLX5_IB_METHOD_DEVX_UMEM_REG) in
 // drivers/infiniband/hw/mlx5/devx.c.
 //
-// Errors: mlx5-devx/umem-…, flags/…, const/…, mr/…, umem/…, pin/…, dmabuf/…,
+// Errors: mlx5-devx/umem-…, flags/…, const/…, mr-access/…, umem/…, pin/…, dmabuf/…,
 // mlx5-cmd/…, bundle/no-memory, attr/….
 func devxUmemReg(b *kernel.Bundle) error {
 	t := b.Trace()
@@ -84,7 +84,7 @@ func devxUmemReg(b *kernel.Bundle) error {
 // models devx_umem_get in
 // drivers/infiniband/hw/mlx5/devx.c.
 //
-// Errors: attr/…, mr/…, umem/…, pin/…, dmabuf/….
+// Errors: attr/…, mr-access/…, umem/…, pin/…, dmabuf/….
 func (d *Device) devxUmemGet(b *kernel.Bundle, access uint32) (umem, error) {
 	t := b.Trace()
 	defer t.EnterInlined(moduleIB, "devx_umem_get").Leave()

@@ -99,7 +99,7 @@ func (d *Device) initDM() {
 // allocDM allocates memory of the device. It models mlx5_ib_alloc_dm in
 // drivers/infiniband/hw/mlx5/dm.c.
 //
-// Errors: const/range, mlx5-dm/…, mlx5-cmd/…, mmap/no-offset, attr/….
+// Errors: const/range, mlx5-dm/…, mlx5-cmd/…, umap/no-offset, attr/….
 func (d *Device) allocDM(ctx *core.Ucontext, attr *core.DMAllocAttr, attrs core.Attrs) (*core.DM, error) {
 	t := attrs.Task().Trace
 	defer t.Enter(moduleIB, "mlx5_ib_alloc_dm").Leave()
@@ -122,7 +122,7 @@ func (d *Device) allocDM(ctx *core.Ucontext, attr *core.DMAllocAttr, attrs core.
 // allocMemic allocates memory that users can map. It models
 // handle_alloc_dm_memic in drivers/infiniband/hw/mlx5/dm.c.
 //
-// Errors: mlx5-dm/…, mlx5-cmd/…, mmap/no-offset, attr/….
+// Errors: mlx5-dm/…, mlx5-cmd/…, umap/no-offset, attr/….
 func (c *ucontext) allocMemic(b *kernel.Bundle, attr *core.DMAllocAttr) (*core.DM, error) {
 	t := b.Trace()
 	defer t.EnterInlined(moduleIB, "handle_alloc_dm_memic").Leave()
@@ -156,7 +156,7 @@ func (c *ucontext) allocMemic(b *kernel.Bundle, attr *core.DMAllocAttr) (*core.D
 // addMmapEntry gives an entry an offset among those of device memory. It models
 // add_dm_mmap_entry in drivers/infiniband/hw/mlx5/dm.c.
 //
-// Errors: mmap/no-offset.
+// Errors: umap/no-offset.
 func (m *dm) addMmapEntry(t *trace.Task, c *ucontext, e *userMmapEntry) error {
 	defer t.EnterInlined(moduleIB, "add_dm_mmap_entry").Leave()
 	e.rdma.Driver = e
@@ -281,7 +281,7 @@ func (m *dm) cmdModifyMemic(t *trace.Task, opMod uint16, op uint8) (addr uint64,
 // UVERBS_HANDLER(MLX5_IB_METHOD_DM_MAP_OP_ADDR) in drivers/infiniband/hw/mlx5/dm.c,
 // with its treatment of memory for steering, which is taken for the other kind.
 //
-// Errors: mlx5-dm/…, mlx5-cmd/…, mmap/no-offset, attr/….
+// Errors: mlx5-dm/…, mlx5-cmd/…, umap/no-offset, attr/….
 func dmMapOpAddr(b *kernel.Bundle) error {
 	t := b.Trace()
 	o, err := b.Object(spec.MLX5_IB_ATTR_DM_MAP_OP_ADDR_REQ_HANDLE)

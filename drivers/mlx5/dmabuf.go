@@ -14,8 +14,8 @@ import (
 // such memory by.
 //
 // Errors: flags/…, mlx5-dmabuf/…, dmabuf/…, mlx5-odp/unsupported,
-// mlx5-odp/key-no-memory, mlx5-mr/…,
-// mlx5-umr/…, mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
+// mlx5-odp/key-no-memory, mlx5-mr/…, mlx5-umr/…, mlx5-qp/table-no-memory,
+// mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
 func (d *Device) regUserMRDmabuf(p *core.PD, offset, length, iova uint64, fd int, access uint32, attrs core.Attrs) (*core.MR, error) {
 	task := attrs.Task()
 	t := task.Trace
@@ -67,7 +67,7 @@ func (d *Device) initDmabufMR(t *trace.Task, r *mr) (err error) {
 // pagefaultDmabufMR maps the memory for the adapter. It models pagefault_dmabuf_mr
 // in drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: mlx5-mr/page-size, mlx5-umr/….
+// Errors: mlx5-dmabuf/page-size, mlx5-umr/….
 func (d *Device) pagefaultDmabufMR(t *trace.Task, r *mr, n uint64, mapped *uint32, flags int) (int, error) {
 	defer t.Enter(moduleIB, "pagefault_dmabuf_mr").Leave()
 	u := r.dmabuf

@@ -61,7 +61,7 @@ func (dest *flowDestination) isValid(action uint32, ft *flowTable) bool {
 // drivers/net/ethernet/mellanox/mlx5/core/fs_core.c: a rule of a value that is
 // there already adds its destinations to that.
 //
-// Errors: mlx5-flow/value, mlx5-flow/dest, mlx5-flow/full,
+// Errors: mlx5-flow/value, mlx5-flow/destination, mlx5-flow/full,
 // mlx5-flow/conflicting-actions, mlx5-flow/conflicting-tag, mlx5-flow/no-modify,
 // mlx5-flow/many-counters, mlx5-flow/core-no-memory, mlx5-cmd/….
 func (d *Device) addRules(t *trace.Task, ft *flowTable, m *flowMatch, act *flowAct, dests []flowDestination) (*flowHandle, error) {

@@ -59,7 +59,7 @@ type userMmapEntry struct {
 // insert gives the entry an offset of its context. It models
 // mlx5_rdma_user_mmap_entry_insert in drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mmap/no-offset.
+// Errors: umap/no-offset.
 func (e *userMmapEntry) insert(t *trace.Task, c *ucontext, length uint64) error {
 	defer t.EnterInlined(moduleIB, "mlx5_rdma_user_mmap_entry_insert").Leave()
 	e.rdma.Driver = e
@@ -76,7 +76,7 @@ func (e *userMmapEntry) offset() uint64 {
 // mmap maps what the command in the offset says. It models mlx5_ib_mmap in
 // drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-mmap/…, mlx5-cmd/…, mmap/….
+// Errors: mlx5-mmap/…, mlx5-cmd/…, umap/….
 func (d *Device) mmap(task *process.Task, ctx *core.Ucontext, a *copyuser.Area) error {
 	t := task.Trace
 	defer t.Enter(moduleIB, "mlx5_ib_mmap").Leave()
@@ -127,6 +127,9 @@ func (d *Device) mmapClockInfoPage(t *trace.Task, a *copyuser.Area) error {
 		return rule.MLX5MmapInfoAccess
 	}
 	a.Flags &^= copyuser.VM_MAYWRITE
+	if t.Fail(trace.Alloc, "vm_insert_page") {
+		return rule.MLX5MmapInfoNoMemory
+	}
 	a.InsertPage(0, d.clockInfo)
 	return nil
 }
@@ -135,7 +138,7 @@ func (d *Device) mmapClockInfoPage(t *trace.Task, a *copyuser.Area) error {
 // first. Whether it is mapped write-combining makes no difference here. It
 // models uar_mmap in drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-mmap/…, mlx5-cmd/…, mmap/….
+// Errors: mlx5-mmap/…, mlx5-cmd/…, umap/….
 func (c *ucontext) mmapUAR(t *trace.Task, dynamic bool, a *copyuser.Area) error {
 	defer t.Enter(moduleIB, "uar_mmap").Leave()
 	b := &c.bfregs
@@ -190,7 +193,7 @@ func (c *ucontext) mmapDynamicUAR(t *trace.Task, idx uint64, a *copyuser.Area) e
 // mmapOffset maps what an object of the context gave an offset out for. It
 // models mlx5_ib_mmap_offset in drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-mmap/no-entry, mmap/….
+// Errors: mlx5-mmap/no-entry, umap/….
 func (c *ucontext) mmapOffset(t *trace.Task, a *copyuser.Area) error {
 	defer t.Enter(moduleIB, "mlx5_ib_mmap_offset").Leave()
 	entry := c.ib.MmapEntryAt(t, mmapCommand(a.Pgoff)<<16|mmapExtendedIndex(a.Pgoff))

@@ -9,6 +9,7 @@ import (
 	"uverbsim/copyuser"
 	"uverbsim/rule"
 	"uverbsim/spec"
+	"uverbsim/trace"
 )
 
 // TestMmap follows the recorded cases mlx5/mmap/NAME, in a context with eight
@@ -45,6 +46,22 @@ func TestMmap(t *testing.T) {
 		_, err := r.mmap(c.command, c.index, c.length, c.prot)
 		require.Equal(t, c.want, err, c.name)
 	}
+}
+
+// TestMmapInfoNoMemory: the page of the clock is not mapped if there is no memory for
+// page tables, and can be mapped later.
+func TestMmapInfoNoMemory(t *testing.T) {
+	n := noRoom{"vm_insert_page"}
+	r := newTracedRig(t, Config{}, trace.NewTask(1, &n))
+	r.context(request())
+	areas := r.task.Mem.Areas()
+	_, err := r.mmap(spec.MLX5_IB_MMAP_CLOCK_INFO, 0, copyuser.PageSize, syscall.PROT_READ)
+	require.Equal(t, error(rule.MLX5MmapInfoNoMemory), err)
+	require.Equal(t, areas, r.task.Mem.Areas())
+	n.what = ""
+	_, err = r.mmap(spec.MLX5_IB_MMAP_CLOCK_INFO, 0, copyuser.PageSize, syscall.PROT_READ)
+	require.NoError(t, err)
+	require.Equal(t, areas+1, r.task.Mem.Areas())
 }
 
 // TestMmapDynContext follows mlx5/mmap/dynctx-0: a context without registers has

@@ -230,7 +230,7 @@ func (d *Device) createRealMR(t *trace.Task, p *core.PD, u umem, iova uint64, ac
 // device alone whose lists can be written by it.
 //
 // Errors: umem/…, pin/…, umem-odp/…, mlx5-odp/…, mlx5-mr/…, mlx5-umr/…,
-// mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
+// mlx5-qp/table-no-memory, mlx5-srq/no-memory, mlx5-eq/no-memory, mlx5-cmd/….
 func (d *Device) regUserMR(p *core.PD, start, length, iova uint64, access uint32, udata *core.Udata) (*core.MR, error) {
 	task := udata.Task()
 	t := task.Trace
@@ -262,7 +262,8 @@ const (
 // a key: only keys of the kernel's cache, which is left out, take other memory.
 //
 // Errors: mlx5-mr/rereg-flags, umem/…, pin/…, umem-odp/…, mlx5-odp/…, mlx5-mr/…,
-// mlx5-umr/…, mlx5-cmd/….
+// mlx5-umr/…, mlx5-qp/table-no-memory, mlx5-srq/no-memory, mlx5-eq/no-memory,
+// mlx5-cmd/….
 func (d *Device) reregUserMR(m *core.MR, flags uint32, start, length, iova uint64, access uint32, p *core.PD, udata *core.Udata) (*core.MR, error) {
 	task := udata.Task()
 	t := task.Trace
@@ -317,7 +318,7 @@ func (r *mr) isPinned() bool { return r.umem.Umem != nil && r.dmabuf == nil }
 // reregPDAccess changes a region whose memory stays, or moves the memory to a new
 // region. No region is changed in its place.
 //
-// Errors: mlx5-mr/rereg-in-place, mlx5-umr/….
+// Errors: mlx5-mr/rereg-in-place, those of regUserMR.
 func (d *Device) reregPDAccess(t *trace.Task, r *mr, p *core.PD, access uint32) (*core.MR, error) {
 	if err := d.umrResourceInit(t); err != nil {
 		return nil, err

@@ -95,15 +95,20 @@ func (c *implicitChildren) get(i uint64) *mr {
 }
 
 // add makes r the region of a GiB unless there is one; it returns the one that is
-// there.
-func (c *implicitChildren) add(i uint64, r *mr) *mr {
+// there. A place in the table takes memory only for a new one.
+//
+// Errors: mlx5-odp/child-no-memory.
+func (c *implicitChildren) add(t *trace.Task, i uint64, r *mr) (*mr, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if other := c.byGB[i]; other != nil {
-		return other
+		return other, nil
+	}
+	if t.Fail(trace.Alloc, "implicit_children_entry") {
+		return nil, rule.MLX5ODPChildNoMemory
 	}
 	c.byGB[i] = r
-	return r
+	return r, nil
 }
 
 // populateMTT writes entries of a list of pages: those that the adapter may use
@@ -261,7 +266,8 @@ func (d *Device) createCacheMkey(t *trace.Task, p *core.PD, mode, entries uint64
 // when it is first needed. It models implicit_get_child_mr in
 // drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: umem-odp/…, mlx5-mr/no-memory, mlx5-umr/…, mlx5-cmd/….
+// Errors: umem-odp/…, mlx5-mr/no-memory, mlx5-odp/child-no-memory, mlx5-umr/…,
+// mlx5-cmd/….
 func (d *Device) implicitGetChild(t *trace.Task, imr *mr, i uint64) (*mr, error) {
 	defer t.Enter(moduleIB, "implicit_get_child_mr").Leave()
 	odp, err := imr.odp.AllocChild(t, i*imrMTTSize, imrMTTSize, d.invalidateRange)
@@ -279,11 +285,11 @@ func (d *Device) implicitGetChild(t *trace.Task, imr *mr, i uint64) (*mr, error)
 		d.deregRegion(t, r) // the first error counts
 		return nil, err
 	}
-	if first := imr.children.add(i, r); first != r {
+	first, err := imr.children.add(t, i, r)
+	if first != r {
 		d.deregRegion(t, r)
-		return first, nil
 	}
-	return r, nil
+	return first, err
 }
 
 // freeODPMR ends the regions behind an implicit one, whose key is gone. It models

@@ -51,8 +51,8 @@ func (d *Device) pagefaultRealMR(t *trace.Task, r *mr, va, n uint64, mapped *uin
 // pagefaultImplicitMR is the same for a region of a whole address space. It models
 // pagefault_implicit_mr in drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: mlx5-odp/address, umem-odp/…, hmm/…, mlx5-mr/no-memory, mlx5-umr/…,
-// mlx5-cmd/….
+// Errors: mlx5-odp/address, mlx5-odp/child-no-memory, umem-odp/…, hmm/…,
+// mlx5-mr/no-memory, mlx5-umr/…, mlx5-cmd/….
 func (d *Device) pagefaultImplicitMR(t *trace.Task, imr *mr, va, n uint64, mapped *uint32, flags int) (pages int, err error) {
 	defer t.Enter(moduleIB, "pagefault_implicit_mr").Leave()
 	if va >= imrSize || imrSize-va < n {
@@ -90,8 +90,8 @@ func (d *Device) pagefaultImplicitMR(t *trace.Task, imr *mr, va, n uint64, mappe
 // pagefaultMR brings in the pages of n bytes at an address of a region. It models
 // pagefault_mr in drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: mlx5-odp/address, umem-odp/…, hmm/…, dmabuf/…, mlx5-mr/…, mlx5-umr/…,
-// mlx5-cmd/….
+// Errors: mlx5-odp/address, mlx5-odp/child-no-memory, umem-odp/…, hmm/…, mlx5-dmabuf/…,
+// mlx5-mr/…, mlx5-umr/…, mlx5-cmd/….
 func (d *Device) pagefaultMR(t *trace.Task, r *mr, addr, n uint64, mapped *uint32, flags int) (int, error) {
 	defer t.EnterInlined(moduleIB, "pagefault_mr").Leave()
 	switch {
@@ -121,7 +121,7 @@ type segment struct {
 // count as brought in. It models pagefault_single_data_segment in
 // drivers/infiniband/hw/mlx5/odp.c.
 //
-// Errors: mlx5-odp/…, umem-odp/…, hmm/…, dmabuf/…, mlx5-mr/…, mlx5-umr/…,
+// Errors: mlx5-odp/…, umem-odp/…, hmm/…, mlx5-dmabuf/…, mlx5-mr/…, mlx5-umr/…,
 // mlx5-cmd/….
 func (d *Device) pagefaultSegment(t *trace.Task, s segment, committed, mapped *uint32) error {
 	defer t.Enter(moduleIB, "pagefault_single_data_segment").Leave()

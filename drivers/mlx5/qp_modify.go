@@ -44,8 +44,8 @@ func (s *qpStep) isFirst() bool { return s.cur == spec.IB_QPS_RESET && s.next ==
 // modifyQP changes a queue pair's state and attributes. It models
 // mlx5_ib_modify_qp in drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-modify-qp/…, mlx5-modify-dct/…, mlx5-ah/rate, mlx5-rl/…,
-// mlx5-cmd/….
+// Errors: mlx5-modify-qp/…, mlx5-modify-dct/…, mlx5-qp/dct-table-no-memory,
+// mlx5-ah/rate, mlx5-rl/…, mlx5-cmd/….
 func (d *Device) modifyQP(ib *core.QP, attr *core.QPAttr, mask uint32, udata *core.Udata) error {
 	t := udata.Trace()
 	defer t.Enter(moduleIB, "mlx5_ib_modify_qp").Leave()

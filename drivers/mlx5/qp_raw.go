@@ -64,7 +64,8 @@ var (
 // in as for any other. It models create_raw_packet_qp in
 // drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-qp/raw-…, mlx5-ts/format, mlx5-cmd/…, umem/…, pin/….
+// Errors: mlx5-qp/raw-…, mlx5-qp/table-no-memory, mlx5-ts/format, mlx5-cmd/…,
+// umem/…, pin/….
 func (d *Device) createRawPacketQP(q *qp, p *createQPParams, qpin []byte, sqSize uint64) error {
 	t := p.udata.Trace()
 	defer t.EnterInlined(moduleIB, "create_raw_packet_qp").Leave()
@@ -135,7 +136,8 @@ func (d *Device) createRawTIS(t *trace.Task, q *qp, p *createQPParams) error {
 
 // createRawSQ models create_raw_packet_qp_sq in drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-ts/format, mlx5-qp/raw-send-…, mlx5-cmd/…, umem/…, pin/….
+// Errors: mlx5-ts/format, mlx5-qp/raw-send-…, mlx5-qp/table-no-memory,
+// mlx5-cmd/…, umem/…, pin/….
 func (d *Device) createRawSQ(q *qp, p *createQPParams, qpin []byte, size uint64) (err error) {
 	task := p.udata.Task()
 	t := task.Trace
@@ -191,7 +193,8 @@ func (d *Device) setRawWQ(in []byte, wq *wqFields, qpin []byte, u *umem, pgoff q
 
 // createRawRQ models create_raw_packet_qp_rq in drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-ts/format, mlx5-qp/raw-recv-…, mlx5-cmd/….
+// Errors: mlx5-ts/format, mlx5-qp/raw-recv-…, mlx5-qp/table-no-memory,
+// mlx5-cmd/….
 func (d *Device) createRawRQ(q *qp, p *createQPParams, qpin []byte) error {
 	t := p.udata.Trace()
 	defer t.EnterInlined(moduleIB, "create_raw_packet_qp_rq").Leave()

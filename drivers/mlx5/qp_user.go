@@ -303,7 +303,7 @@ func (d *Device) setDefaultResources(attr *core.QPInitAttr, in []byte) {
 // createXRCTgtQP makes the receiving end of an XRC connection, which has no queues
 // of its own. It models create_xrc_tgt_qp in drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-qp/command-no-memory, mlx5-cmd/….
+// Errors: mlx5-qp/command-no-memory, mlx5-qp/table-no-memory, mlx5-cmd/….
 func (d *Device) createXRCTgtQP(t *trace.Task, q *qp, p *createQPParams) error {
 	defer t.EnterInlined(moduleIB, "create_xrc_tgt_qp").Leave()
 	if t.Fail(trace.Alloc, "create_qp_in") {

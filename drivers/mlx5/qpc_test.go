@@ -67,6 +67,36 @@ func TestNoPlaceInTable(t *testing.T) {
 	}
 }
 
+// TestNoPlaceForChild: a part of the whole address space that there is no place for is
+// not made, and the page fault that needs it says so; the next one makes it.
+func TestNoPlaceForChild(t *testing.T) {
+	var n noRoom
+	r := newTracedRig(t, Config{Profile: hw.ConnectX6Dx}, trace.NewTask(1, &n))
+	r.devxContext()
+	require.NoError(t, r.dev.umrResourceInit(nil))
+	dom := &core.PD{Device: r.dev.IB, Driver: &pd{resp: spec.Mlx5AllocPDResp{PDN: r.dev.umrc.pdn}}}
+	all, err := r.dev.createUserODPMR(r.task, dom, 0, 1<<64-1, 0, core.AccessOnDemand)
+	require.NoError(t, err)
+	buf := uint64(r.take(copyuser.PageSize))
+	fault := func() (int, error) {
+		return r.dev.pagefaultMR(r.task.Trace, toMR(all), buf, copyuser.PageSize, nil, 0)
+	}
+	before, umems := r.counts(), r.dev.IB.Umems()
+	n.what = "implicit_children_entry"
+	_, err = fault()
+	require.Equal(t, error(rule.MLX5ODPChildNoMemory), err)
+	require.Empty(t, cmp.Diff(before, r.counts()))
+	require.Equal(t, umems, r.dev.IB.Umems())
+	n.what = ""
+	pages, err := fault()
+	require.NoError(t, err)
+	require.Equal(t, 1, pages)
+	require.Equal(t, umems+1, r.dev.IB.Umems())
+	n.what = "implicit_children_entry"
+	_, err = fault()
+	require.NoError(t, err, "it is there")
+}
+
 // TestNoPlaceForObject: the same of objects that a user makes with its own command.
 func TestNoPlaceForObject(t *testing.T) {
 	key := cmdOf(ifc.MLX5_CMD_OP_CREATE_MKEY, 272, 0)

@@ -25,7 +25,7 @@ func mmapObjCleanup(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Att
 // allocUAREntry allocates a UAR and gives it an offset to be mapped at. It models
 // alloc_uar_entry in drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-uar/no-memory, mlx5-cmd/…, mmap/no-offset.
+// Errors: mlx5-uar/no-memory, mlx5-cmd/…, umap/no-offset.
 func (c *ucontext) allocUAREntry(t *trace.Task, typ mmapType) (*userMmapEntry, error) {
 	defer t.EnterInlined(moduleIB, "alloc_uar_entry").Leave()
 	if t.Fail(trace.Alloc, "mlx5_user_mmap_entry") {
@@ -47,7 +47,7 @@ func (c *ucontext) allocUAREntry(t *trace.Task, typ mmapType) (*userMmapEntry, e
 // UVERBS_HANDLER(MLX5_IB_METHOD_UAR_OBJ_ALLOC) in
 // drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: const/range, mlx5-uar/…, mlx5-cmd/…, mmap/no-offset, attr/….
+// Errors: const/range, mlx5-uar/…, mlx5-cmd/…, umap/no-offset, attr/….
 func uarObjAlloc(b *kernel.Bundle) error {
 	t := b.Trace()
 	ctx, err := b.File().Ucontext(t)

@@ -51,7 +51,7 @@ func (v *varTable) free(t *trace.Task, i uint32) {
 
 // allocVAREntry models alloc_var_entry in drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-var/…, mmap/no-offset.
+// Errors: mlx5-var/…, umap/no-offset.
 func (c *ucontext) allocVAREntry(t *trace.Task) (*userMmapEntry, error) {
 	defer t.EnterInlined(moduleIB, "alloc_var_entry").Leave()
 	if t.Fail(trace.Alloc, "mlx5_user_mmap_entry") {
@@ -74,7 +74,7 @@ func (c *ucontext) allocVAREntry(t *trace.Task) (*userMmapEntry, error) {
 // UVERBS_HANDLER(MLX5_IB_METHOD_VAR_OBJ_ALLOC) in
 // drivers/infiniband/hw/mlx5/main.c.
 //
-// Errors: mlx5-var/…, mmap/no-offset, attr/….
+// Errors: mlx5-var/…, umap/no-offset, attr/….
 func varObjAlloc(b *kernel.Bundle) error {
 	t := b.Trace()
 	ctx, err := b.File().Ucontext(t)

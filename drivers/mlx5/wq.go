@@ -194,7 +194,7 @@ func deviceStrides(log uint64) uint64 {
 // createRQ makes the queue in the device. It models create_rq in
 // drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-ts/format, mlx5-wq/…, mlx5-cmd/….
+// Errors: mlx5-ts/format, mlx5-wq/…, mlx5-qp/table-no-memory, mlx5-cmd/….
 func (d *Device) createRQ(t *trace.Task, w *rwq, p *core.PD, attr *core.WQInitAttr) error {
 	defer t.EnterInlined(moduleIB, "create_rq").Leave()
 	if attr.CQ == nil { // the kernel follows a pointer that is none
@@ -310,8 +310,8 @@ const wqRespSize = 8
 // createWQ makes a receive work queue. It models mlx5_ib_create_wq in
 // drivers/infiniband/hw/mlx5/qp.c.
 //
-// Errors: mlx5-wq/…, mlx5-ts/format, mlx5-doorbell/no-memory, mlx5-cmd/…, umem/…,
-// pin/….
+// Errors: mlx5-wq/…, mlx5-ts/format, mlx5-doorbell/no-memory,
+// mlx5-qp/table-no-memory, mlx5-cmd/…, umem/…, pin/….
 func (d *Device) createWQ(p *core.PD, attr *core.WQInitAttr, udata *core.Udata) (*core.WQ, error) {
 	task := udata.Task()
 	t := task.Trace

@@ -97,18 +97,9 @@ func (ip *mmapInfo) release(t *trace.Task) {
 // vmOps is rxe_vm_ops.
 var vmOps = copyuser.AreaOps{Open: vmaOpen, Close: vmaClose}
 
-// traceOf returns the seam of the thread that changes an address space, which
-// may be nobody.
-func traceOf(cur copyuser.Current) *trace.Task {
-	if cur == nil {
-		return nil
-	}
-	return cur.TraceTask()
-}
-
 // vmaOpen models rxe_vma_open in drivers/infiniband/sw/rxe/rxe_mmap.c.
 func vmaOpen(cur copyuser.Current, a *copyuser.Area) {
-	t := traceOf(cur)
+	t := copyuser.TraceOf(cur)
 	defer t.Enter(module, "rxe_vma_open").Leave()
 	ip := a.Private.(*mmapInfo)
 	ip.dev.pendingLock.Lock(t)
@@ -118,7 +109,7 @@ func vmaOpen(cur copyuser.Current, a *copyuser.Area) {
 
 // vmaClose models rxe_vma_close in drivers/infiniband/sw/rxe/rxe_mmap.c.
 func vmaClose(cur copyuser.Current, a *copyuser.Area) {
-	t := traceOf(cur)
+	t := copyuser.TraceOf(cur)
 	defer t.Enter(module, "rxe_vma_close").Leave()
 	a.Private.(*mmapInfo).put(t)
 }

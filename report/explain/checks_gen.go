@@ -97,7 +97,7 @@ var functions = map[string]*function{
 				{rules: []string{"mmap/no-room"}, cond: "at > TASK_SIZE_MAX - n"},
 				{rules: []string{"mmap/fixed-unaligned"}, cond: "at.page_offset() != 0"},
 			}},
-			{cond: "at != 0", ends: false, body: []node{}},
+			{cond: "at.page_down() != 0", ends: false, body: []node{}},
 		}},
 		{calls: []string{"(*copyuser.AddressSpace).topDown"}, binds: []string{"n", "n"}},
 	}},
@@ -1453,8 +1453,9 @@ var functions = map[string]*function{
 		{calls: []string{"(*drivers/mlx5.Device).invalidateRange"}},
 		{calls: []string{"(*drivers/mlx5.Device).createCacheMkey"}, binds: []string{"mode", "MKC_ACCESS_MODE_MTT", "entries", "IMR_MTT_ENTRIES", "access", "imr.access_flags"}},
 		{calls: []string{"(*drivers/mlx5.Device).umrUpdateXLT"}, binds: []string{"i", "0", "n", "IMR_MTT_ENTRIES", "page_shift", "ADAPTER_PAGE_SHIFT", "flags", "UPD_XLT_ZAP | UPD_XLT_ENABLE"}},
+		{calls: []string{"(*drivers/mlx5.implicitChildren).add"}, binds: []string{"i", "i"}},
 		{arms: []arm{
-			{cond: "first != r", ends: true, body: []node{
+			{cond: "first != r", ends: false, body: []node{
 				{calls: []string{"(*drivers/mlx5.Device).deregRegion"}},
 			}},
 		}, defs: []string{"first", "children.add(i, r)", "r", "d.create_cache_mkey(imr.pd, MKC_ACCESS_MODE_MTT, IMR_MTT_ENTRIES, imr.access_flags)"}},
@@ -1542,6 +1543,7 @@ var functions = map[string]*function{
 		{rules: []string{"mlx5-mmap/clock-info-shape"}, cond: "a.len() != PAGE_SIZE || a.flags & VM_SHARED == 0"},
 		{rules: []string{"mlx5-mmap/clock-info-version"}, cond: "mmap_index(a.pgoff) != MLX5_IB_CLOCK_INFO_V1"},
 		{rules: []string{"mlx5-mmap/clock-info-access"}, cond: "a.flags & (VM_WRITE | VM_EXEC) != 0"},
+		{rules: []string{"mlx5-mmap/clock-info-no-memory"}, cond: "t.fail(ALLOC, \"vm_insert_page\")"},
 	}},
 	"(*drivers/mlx5.Device).mmapFree": {enter: "mlx5_ib_mmap_free", body: []node{
 		{arms: []arm{
@@ -2492,6 +2494,12 @@ var functions = map[string]*function{
 	}},
 	"(*drivers/mlx5.flowAction).fill": {enter: "", body: []node{
 		{calls: []string{"(*kernel.Bundle).Object"}, binds: []string{"id", "handle"}},
+	}},
+	"(*drivers/mlx5.implicitChildren).add": {enter: "", body: []node{
+		{arms: []arm{
+			{cond: "other != nil", ends: true, body: []node{}},
+		}, defs: []string{"other", "c.by_gb[i]"}},
+		{rules: []string{"mlx5-odp/child-no-memory"}, cond: "t.fail(ALLOC, \"implicit_children_entry\")"},
 	}},
 	"(*drivers/mlx5.mcounters).setDescription": {enter: "", body: []node{
 		{loop: []node{

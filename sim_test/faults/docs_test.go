@@ -49,7 +49,7 @@ func exceptionsTable() string {
 		if steps == "" {
 			steps = "any"
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", steps, code(e.In), strings.Join(answers, " or "), e.Why)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", steps, places(e), strings.Join(answers, " or "), e.Why)
 	}
 	return b.String()
 }
@@ -83,9 +83,14 @@ func wrapped(item string) string {
 	return b.String() + line + "\n"
 }
 
-func code(names []string) string {
+// places are the functions that an exception is for.
+func places(e *faults.Exception) string {
+	return strings.Trim(code(e.In, ", ")+", "+code(e.Either, " or "), ", ")
+}
+
+func code(names []string, between string) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return "`" + strings.Join(names, "`, `") + "`"
+	return "`" + strings.Join(names, "`"+between+"`") + "`"
 }

@@ -49,8 +49,8 @@ var Effects = []Effect{
 		of:     func(_ *Outcome, s *Step) bool { return s.In("__ib_destroy_shared_qp") },
 		Leaves: []string{"Files", "Hardware.", "Abandoned", "Charges"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a multicast group that the driver does not let go is off the list already, and its queue pair in use for ever (ib_uverbs_detach_mcast)",
-		of:   func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_detach_mcast") && s.What == "detach_mcast" },
-		Rest: true, Stays: []string{"Hardware.", "Abandoned", "Charges"}},
+		of:     func(_ *Outcome, s *Step) bool { return s.In("ib_uverbs_detach_mcast") && s.What == "detach_mcast" },
+		Leaves: []string{"*.Groups "}, Rest: true, Stays: []string{"Hardware.", "Abandoned", "Charges"}},
 	{Why: "a destroy whose answer cannot be written, or not flagged as written: the object is gone by then",
 		of: func(_ *Outcome, s *Step) bool {
 			return isCopy(s) && !s.In("uverbs_request") && slices.ContainsFunc(destroyers, s.In)

@@ -13,6 +13,7 @@ type Exception struct {
 	Kinds  []trace.Step // of these kinds, none for any
 	What   []string     // one of these steps, none for any
 	In     []string     // within all of these functions
+	Either []string     // and within one of these, none for any
 	Errno  []syscall.Errno
 	Copied bool // or EFAULT, if what the device said cannot be copied out
 	GoesOn bool // the call answers what it does without the fault
@@ -28,13 +29,20 @@ func (e *Exception) of(s *Step) bool {
 			return false
 		}
 	}
-	return true
+	return len(e.Either) == 0 || slices.ContainsFunc(e.Either, s.In)
 }
 
 var (
 	commands = []trace.Step{trace.Command, trace.Timeout, trace.Alloc} // and the memory for one
 	op       = []trace.Step{trace.Op}
 )
+
+// devxCommands are the handlers that pass a command of the user's on, and what the
+// device says to it.
+var devxCommands = []string{
+	"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE", "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER",
+	"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY", "mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY",
+}
 
 // Exceptions are all of them. The first that is met holds.
 var Exceptions = []Exception{
@@ -103,13 +111,7 @@ var Exceptions = []Exception{
 		Why: "uverbs_destroy_ufile_hw returns nothing: a file that is closed, or whose device goes, is let go whatever fails"},
 
 	// What is answered otherwise.
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_CREATE"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
-		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OTHER"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
-		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_QUERY"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
-		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
-	{Kinds: []trace.Step{trace.Command}, In: []string{"mlx5_ib_handler_MLX5_IB_METHOD_DEVX_OBJ_MODIFY"}, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
+	{Kinds: []trace.Step{trace.Command}, Either: devxCommands, Errno: []syscall.Errno{syscall.EREMOTEIO}, Copied: true,
 		Why: "mlx5_cmd_do answers EREMOTEIO to a caller that looks at the status itself; what the device said is copied out, which may fault"},
 	{Kinds: []trace.Step{trace.Alloc}, What: []string{"io_remap_pfn_range"}, In: []string{"rdma_user_mmap_io"}, Errno: []syscall.Errno{syscall.EAGAIN},
 		Why: "rdma_user_mmap_io answers EAGAIN whatever io_remap_pfn_range does"},

@@ -91,20 +91,26 @@ func way(run *faults.Run, p faults.Point) string {
 		strings.Join(s.Stack, " "), " ", c.Answer.Errno == 0, " ", run.Chance(), " ", run.Case.Device != nil)
 }
 
+// shown is an exception, or what it says of one of the functions that it is in either of.
+type shown struct {
+	*faults.Exception
+	in string // that function; "" for the exception
+}
+
 // tally counts.
 type tally struct {
 	mu      sync.Mutex
 	kinds   [trace.NumSteps]int
 	goesOn  [trace.NumSteps]int
 	ways    map[string]bool
-	met     map[*faults.Exception]bool
+	met     map[shown]bool
 	effects map[*faults.Effect]bool
 	lost    int
 	told    map[string]int // by place
 }
 
 func newTally() *tally {
-	return &tally{ways: map[string]bool{}, met: map[*faults.Exception]bool{}, effects: map[*faults.Effect]bool{}, told: map[string]int{}}
+	return &tally{ways: map[string]bool{}, met: map[shown]bool{}, effects: map[*faults.Effect]bool{}, told: map[string]int{}}
 }
 
 // first says whether a way is new.
@@ -124,7 +130,14 @@ func (y *tally) count(t *testing.T, name string, o *faults.Outcome) {
 			y.goesOn[s.Kind]++
 		}
 	}
-	y.met[o.Expected.Exception] = true
+	if e := o.Expected.Exception; e != nil {
+		y.met[shown{e, ""}] = true
+		for _, in := range e.Either {
+			if slices.ContainsFunc(o.Hits, func(s faults.Step) bool { return s.In(in) }) {
+				y.met[shown{e, in}] = true
+			}
+		}
+	}
 	for _, e := range o.Effects {
 		y.effects[e] = true
 	}
@@ -239,8 +252,14 @@ func baseline(t *testing.T, c named) *faults.Run {
 func checkTables(t *testing.T, y *tally) {
 	t.Helper()
 	for i := range faults.Exceptions {
-		if e := &faults.Exceptions[i]; !y.met[e] {
+		e := &faults.Exceptions[i]
+		if !y.met[shown{e, ""}] {
 			t.Errorf("no case shows this exception: %v in %v: %s", e.What, e.In, e.Why)
+		}
+		for _, in := range e.Either {
+			if !y.met[shown{e, in}] {
+				t.Errorf("no case shows this exception: %v in %s: %s", e.What, in, e.Why)
+			}
 		}
 	}
 	for i := range faults.Effects {

@@ -78,7 +78,7 @@ func TestScheduleFlag(t *testing.T) {
 			out, err := cmd.CombinedOutput()
 			if c.status == 0 {
 				require.NoError(t, err, string(out))
-				require.Equal(t, "PASS\n", string(out))
+				require.True(t, strings.HasPrefix(string(out), "PASS\n"), string(out)) // with -cover more comes behind
 				return
 			}
 			var exit *exec.ExitError

@@ -49,6 +49,8 @@ type ObjectBooks struct {
 	Usecnt int32 // who holds it: -1 one alone, else how many
 	Refs   int32
 	Uses   int32 // other objects that its hardware object is used by
+	Made   int32 // queues that count as made through its handle of an XRC domain
+	Groups int   // multicast groups that it is noted to be in
 	Unread int   // events in its queue
 
 	CompEventsReported, EventsReported uint32 // its own events that were read
@@ -92,6 +94,7 @@ func (m *Machine) Books() *Books {
 	for f := range m.files() {
 		b.Files = append(b.Files, b.fileBooks(f))
 	}
+	b.Unrest = append(b.Unrest, miscounted(b.Hardware)...)
 	return b
 }
 
@@ -158,6 +161,12 @@ func (b *Books) fileBooks(f *kernel.File) FileBooks {
 		if l, ok := o.Ext.(limited); ok {
 			ob.BytesInUse = l.BytesInUse()
 		}
+		if d, ok := o.Ext.(xrcDomain); ok {
+			ob.Made = d.Made()
+		}
+		if m, ok := o.Ext.(multicast); ok {
+			ob.Groups = m.Groups()
+		}
 		fb.Objects = append(fb.Objects, ob)
 	}
 	b.Unrest = append(b.Unrest, unrestOf(f)...)
@@ -198,6 +207,12 @@ type reporter interface{ Reported() (comp, async uint32) }
 
 // limited is the Ext of a descriptor that may have so many bytes of answers.
 type limited interface{ BytesInUse() int64 }
+
+// xrcDomain is the Ext of an XRC domain that counts the queues made through it.
+type xrcDomain interface{ Made() int32 }
+
+// multicast is the Ext of an object that notes the multicast groups that it is in.
+type multicast interface{ Groups() int }
 
 // unread is how many events an event file has, of uverbs or of a driver.
 func unread(ext any) int {

@@ -23,6 +23,8 @@ func highest(top map[string]int, start, now *model.Books) {
 	}
 	for _, f := range now.Files {
 		for _, o := range f.Objects {
+			more("Made", int(o.Made))
+			more("Groups", o.Groups)
 			more("Unread", o.Unread)
 			more("BytesInUse", int(o.BytesInUse))
 			more("CompEventsReported", int(o.CompEventsReported))
@@ -44,6 +46,9 @@ func TestBooksMove(t *testing.T) {
 		// As many as rxe lets into one group (RXE_MAX_MCAST_QP_ATTACH).
 		{"linux-6.12-rules.jsonl", "rule/rxe-mcast-group-full", map[string]int{"mcg": 1, "mca": 56, "mcg_attach": 56, "mcg_num": 56}},
 		{"linux-6.12-rules-stub.jsonl", "rule/xrcd-shared", map[string]int{"xrcd_inode": 1}},
+		{"linux-6.12-rules-stub.jsonl", "rule/xrcd-busy", map[string]int{"Made": 1}},
+		{"linux-6.12-rules-stub.jsonl", "rule/xrcd-busy-qp", map[string]int{"Made": 1}},
+		{"linux-6.12-rxe.jsonl", "qp/mcast-close", map[string]int{"Groups": 1, "mca": 1}},
 		// 32 answers of 32767 bytes are less than 1 MiB, and 33 are not.
 		{"linux-6.12-rules-mlx5.jsonl", "rule/mlx5-devx-async-backlog", map[string]int{"Unread": 32, "BytesInUse": 32 * 32767}},
 		{"linux-6.12-stub-more.jsonl", "sev/comp-many", map[string]int{"CompEventsReported": 2, "EventsReported": 0}},

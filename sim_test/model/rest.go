@@ -41,16 +41,47 @@ func (b *Books) hold(locks []string) bool {
 	return len(locks) > 0
 }
 
-// unrestOf says which objects of a file somebody has locked, and which have other
-// references than those of who is known to hold them.
+// miscounted says what a driver counts in several places that do not agree: rxe has the
+// queue pairs in multicast groups in the groups' lists, and the device and the queue
+// pairs count them.
+func miscounted(hardware map[string]int) (unrest []string) {
+	have := hardware["mca"]
+	for _, count := range []string{"mcg_attach", "mcg_num"} {
+		if n := hardware[count]; n != have {
+			unrest = append(unrest, fmt.Sprintf("%s is %d, and groups have %d queue pairs", count, n, have))
+		}
+	}
+	return unrest
+}
+
+// throughXRCD is the Ext of a queue that may have been made through an XRC domain.
+type throughXRCD interface{ XRCDExt() any }
+
+// madeOf counts the queues of a file that were made through each XRC domain, by its Ext.
+func madeOf(f *kernel.File) map[any]int32 {
+	made := map[any]int32{}
+	for o := range f.Objects.Objects(nil) {
+		if q, ok := o.Ext.(throughXRCD); ok {
+			made[q.XRCDExt()]++
+		}
+	}
+	return made
+}
+
+// unrestOf says which objects of a file somebody has locked, which have other
+// references than those of who is known to hold them, and which XRC domains count other
+// queues than there are.
 func unrestOf(f *kernel.File) (unrest []string) {
-	holders := holdersOf(f)
+	holders, made := holdersOf(f), madeOf(f)
 	for o := range f.Objects.Objects(nil) {
 		if n := o.Usecnt(); n != 0 {
 			unrest = append(unrest, fmt.Sprintf("%s %d has the use count %d", o.Type().Name, o.ID(), n))
 		}
 		if have, want := int(o.Refs()), holders[o]; have != want {
 			unrest = append(unrest, fmt.Sprintf("%s %d has %d references and %d holders", o.Type().Name, o.ID(), have, want))
+		}
+		if d, ok := o.Ext.(xrcDomain); ok && d.Made() != made[o.Ext] {
+			unrest = append(unrest, fmt.Sprintf("%s %d counts %d queues and has %d", o.Type().Name, o.ID(), d.Made(), made[o.Ext]))
 		}
 	}
 	return unrest

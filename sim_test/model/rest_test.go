@@ -92,6 +92,65 @@ func TestKeptByABug(t *testing.T) {
 	require.Zero(t, end.LeftObjects, "it is the kernel that loses it, not the model")
 }
 
+// TestForgottenQueues: a domain that does not count the queues made through it is seen, of
+// queue pairs and of shared receive queues.
+func TestForgottenQueues(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		step int // makes the queue
+		want string
+	}{
+		{"rule/xrcd-busy", 5, "UVERBS_OBJECT_XRCD 2 counts 0 queues and has 1"},
+		{"rule/xrcd-busy-qp", 3, "UVERBS_OBJECT_XRCD 0 counts 0 queues and has 1"},
+	} {
+		c := recorded(t, "linux-6.12-rules-stub.jsonl", tt.name)
+		c.Steps = c.Steps[:tt.step+1]
+		left, _ := lost(t, c, tt.step, func(m *model.Machine) {
+			f := model.FileOf(first(m).Modelled(), 3)
+			for o := range f.Objects.Objects(nil) {
+				if d, ok := o.Ext.(interface {
+					Made() int32
+					Reset()
+				}); ok {
+					require.EqualValues(t, 1, d.Made())
+					d.Reset()
+				}
+			}
+		})
+		require.Equal(t, []string{tt.want}, left.Unrest)
+	}
+}
+
+// miscounting is a driver that says how many queue pairs are in multicast groups, each
+// place its own number.
+type miscounting struct {
+	model.Driver
+	list, device, queuePairs int
+}
+
+func (d miscounting) Counts() map[string]int {
+	return map[string]int{"mca": d.list, "mcg_attach": d.device, "mcg_num": d.queuePairs}
+}
+
+// TestMiscounted: what a driver counts in several places is the same in all of them.
+func TestMiscounted(t *testing.T) {
+	m := boot(t, "rxe", nil)
+	for _, tt := range []struct {
+		list, device, queuePairs int
+		want                     []string
+	}{
+		{2, 2, 2, nil},
+		{1, 2, 1, []string{"mcg_attach is 2, and groups have 1 queue pairs"}},
+		{2, 2, 0, []string{"mcg_num is 0, and groups have 2 queue pairs"}},
+		{0, 1, 1, []string{"mcg_attach is 1, and groups have 0 queue pairs", "mcg_num is 1, and groups have 0 queue pairs"}},
+	} {
+		rxe := m.Driver
+		m.Driver = miscounting{rxe, tt.list, tt.device, tt.queuePairs}
+		require.Equal(t, tt.want, m.Books().Unrest)
+		m.Driver = rxe
+	}
+}
+
 // TestHeldLock: a lock that somebody holds is seen, and what it guards is not looked
 // at.
 func TestHeldLock(t *testing.T) {
