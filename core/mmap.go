@@ -53,6 +53,13 @@ func (c *Ucontext) InsertMmapEntry(t *trace.Task, e *MmapEntry, length uint64, m
 	return nil
 }
 
+// MmapOffsets returns how many page offsets are given out.
+func (c *Ucontext) MmapOffsets() int {
+	c.mmap.mu.Lock(nil)
+	defer c.mmap.mu.Unlock(nil)
+	return len(c.mmap.entries)
+}
+
 // MmapEntryOf takes a reference on the entry that the area maps in whole, or
 // returns nil. It models rdma_user_mmap_entry_get in
 // drivers/infiniband/core/ib_core_uverbs.c.

@@ -33,6 +33,9 @@ func (u *Umaps) Init() {
 	u.lock.Name = "umap_lock"
 }
 
+// Held returns the names of the locks that somebody holds.
+func (u *Umaps) Held() []string { return trace.Held(&u.DisassociationLock, &u.lock) }
+
 // Areas returns how many areas are followed.
 func (u *Umaps) Areas() int {
 	u.lock.Lock(nil)

@@ -79,8 +79,15 @@ func (d *Device) XRCDInodes() int {
 	return len(d.XRCDTree)
 }
 
-// Held returns the names of the device's locks that somebody holds.
-func (d *Device) Held() []string { return trace.Held(&d.listsMutex, &d.XRCDTreeMutex) }
+// Held returns the names of the device's locks that somebody holds. Who has not left the
+// SRCU holds up a removal for ever.
+func (d *Device) Held() []string {
+	held := trace.Held(&d.listsMutex, &d.XRCDTreeMutex)
+	if !d.srcu.none(0) || !d.srcu.none(1) {
+		held = append(held, d.srcu.name)
+	}
+	return held
+}
 
 // FileOf returns the file that has those objects.
 func FileOf(objects *uobject.File) *File { return objects.Owner().(*owner).file() }
@@ -97,4 +104,6 @@ func (u *UEvent) Reported() (comp, async uint32) { return 0, u.EventsReported }
 func (u *UCQ) Reported() (comp, async uint32) { return u.CompEventsReported, u.EventsReported }
 
 // Held returns the names of the file's locks that somebody holds.
-func (f *File) Held() []string { return append(f.Objects.Held(), trace.Held(&f.UcontextLock)...) }
+func (f *File) Held() []string {
+	return append(append(f.Objects.Held(), trace.Held(&f.UcontextLock)...), f.Umaps.Held()...)
+}

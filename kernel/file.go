@@ -236,7 +236,12 @@ func (o *owner) ObjectContext(task *process.Task) (uobject.Context, error) {
 	return c, nil
 }
 
-func (o *owner) HasContext(t *trace.Task) bool { return o.file().loadUcontext(t) != nil }
+func (o *owner) HasContext(t *trace.Task) bool {
+	if o.ref.Load() <= 0 {
+		panic("kernel: a uverbs file is used that was released")
+	}
+	return o.file().loadUcontext(t) != nil
+}
 
 func (o *owner) DeviceGone(t *trace.Task) bool { return o.Device.SRCUDereference(t) == nil }
 

@@ -18,6 +18,10 @@ import (
 // coresAim is how many times the calls of one core two cores do on one file.
 const coresAim = 1.8
 
+// fullCores is what two cores do of a loop that shares nothing when nobody else has
+// them. As long as they do less a test measures on, to see them alone if it can.
+const fullCores = 1.9
+
 // twoThreads are what two threads of one process do with one file.
 var twoThreads = []struct {
 	name string
@@ -112,13 +116,12 @@ func TestTwoCores(t *testing.T) {
 			other, _ := tc.make(t)
 			shared, apart, bare := newPair(tc.make(t)), newPair(one, other), newPair(busy(), busy())
 			aim := func(of *pair) float64 { return coresAim * min(1, of.cores()/2) }
-			two := func() bool { return bare.cores() >= 1.1 }
 			rounds(func() { shared.round(); apart.round(); bare.round() }, func() bool {
-				return two() && apart.cores() >= aim(bare) && shared.cores() >= aim(apart)
+				return bare.cores() >= fullCores && apart.cores() >= aim(bare) && shared.cores() >= aim(apart)
 			})
 			t.Logf("%.2f times one core's calls, at %d ns each; on two machines %.2f times; a loop that shares nothing %.2f times",
-				shared.cores(), int(shared.single)/shared.n, apart.cores(), bare.cores())
-			if !two() {
+				shared.cores(), int(shared.single.at(0))/shared.n, apart.cores(), bare.cores())
+			if bare.cores() < 1.1 {
 				t.Skip("two threads that share nothing do no more than one: there is one core")
 			}
 			require.GreaterOrEqual(t, apart.cores(), aim(bare), "on two machines")
@@ -150,7 +153,7 @@ func BenchmarkTwoCores(b *testing.B) {
 				p.round()
 			}
 			b.ReportMetric(0, "ns/op")
-			report(b, map[string]float64{"ns/call": float64(p.single) / float64(p.n), "cores": p.cores()})
+			report(b, map[string]float64{"ns/call": float64(p.single.at(0)) / float64(p.n), "cores": p.cores()})
 		})
 	}
 }

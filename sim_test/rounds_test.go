@@ -10,9 +10,9 @@ import (
 
 // How times are compared. Other work on the machine only ever makes a run
 // slower, so each thing is run many times for a short time, all things in turn,
-// and its least time counts. A test that does not hold yet goes on for a while
-// before it fails: a virtual processor may share its units with another one for
-// tens of seconds.
+// and its least time counts; for two threads pair.cores says what does. A test that
+// does not hold yet goes on for a while before it fails: a virtual processor may
+// share its units with another one for tens of seconds.
 const (
 	runTime     = 200 * time.Microsecond // about
 	firstRounds = 50
@@ -143,11 +143,11 @@ func (l *least) take(d time.Duration) {
 
 func over(a, b least) float64 { return float64(a) / float64(b) }
 
-// pair has the least times of one thread and of two that make n calls each.
+// pair has the times of one thread and of two that make n calls each.
 type pair struct {
 	one, two       calls
 	n              int
-	single, double least
+	single, double times
 }
 
 func newPair(one, two calls) *pair {
@@ -158,20 +158,40 @@ func newPair(one, two calls) *pair {
 
 func (p *pair) round() {
 	p.one(p.n/4 + 1) // as before the gate
-	p.single.take(p.one.time(p.n))
+	p.single.add(p.one.time(p.n))
 	if d, met := both(p.one, p.two, p.n); met {
-		p.double.take(d)
+		p.double.add(d)
 	}
 }
 
 // cores is how many times the calls of one thread the two make in the same time;
 // 0 where they never ran together.
-func (p *pair) cores() float64 {
-	if p.double == 0 {
+//
+// The units of a processor may be another's in most of the rounds, and that both
+// processors have theirs is rarer still than that one has. So the least times of two
+// are not to be had of as many rounds as those of one, while the usual ones agree, or
+// the other way about. What the two do to each other they do in every round: times are
+// compared at several of their quantiles, and the best comparison counts.
+func (p *pair) cores() (most float64) {
+	if len(p.double) == 0 {
 		return 0
 	}
-	return 2 * over(p.single, p.double)
+	for tenth := range 6 {
+		most = max(most, 2*float64(p.single.at(tenth))/float64(p.double.at(tenth)))
+	}
+	return most
 }
+
+// times are in order.
+type times []time.Duration
+
+func (t *times) add(d time.Duration) {
+	i, _ := slices.BinarySearch(*t, d)
+	*t = slices.Insert(*t, i, d)
+}
+
+// at is the time that so many tenths of all are less than.
+func (t times) at(tenth int) time.Duration { return t[len(t)*tenth/10] }
 
 // report lists what a benchmark found beside its time, sorted by name.
 func report(b *testing.B, metrics map[string]float64) {

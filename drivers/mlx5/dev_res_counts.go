@@ -63,3 +63,31 @@ func (d *Device) OwnCounts() map[string]int {
 	}
 	return counts
 }
+
+// TableCounts returns how much of what the driver gives out or notes by itself, without
+// the adapter, is given out or noted: numbers in its tables of queues and of keys that
+// page faults may be about, doorbells, memory of the device, places for rates, and
+// subscriptions. It counts on when the device is gone.
+func (d *Device) TableCounts() map[string]int {
+	counts := map[string]int{"qp_table": d.qps.len(), "srq_table": d.srqs.len(), "odp_mkeys": d.odpKeys.len()}
+	d.vars.lock.Lock(nil)
+	counts["var_table"] = areas(d.vars.used).taken()
+	d.vars.lock.Unlock(nil)
+	d.memic.lock.Lock(nil)
+	counts["memic_alloc_pages"] = d.memic.pages.taken()
+	d.memic.lock.Unlock(nil)
+	d.icm.lock.Lock(nil)
+	for _, blocks := range d.icm.blocks {
+		counts["icm_blocks"] += blocks.taken()
+	}
+	d.icm.lock.Unlock(nil)
+	d.rl.lock.Lock(nil)
+	counts["rl_table"] = d.rl.refs
+	d.rl.lock.Unlock(nil)
+	d.devxEvents.list.Lock()
+	defer d.devxEvents.list.Unlock()
+	for _, subs := range d.devxEvents.byKey {
+		counts["devx_subscription"] += len(subs)
+	}
+	return counts
+}

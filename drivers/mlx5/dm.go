@@ -81,6 +81,16 @@ func (a areas) any(first, n uint64) bool {
 	return false
 }
 
+// taken returns how many units are given out.
+func (a areas) taken() (n int) {
+	for _, used := range a {
+		if used {
+			n++
+		}
+	}
+	return n
+}
+
 func (a areas) set(first, n uint64, used bool) {
 	for i := range n {
 		a[first+i] = used

@@ -29,3 +29,9 @@ func (s *eventTable[T]) get(n uint32) *T {
 	defer s.mu.Unlock()
 	return s.byID[n]
 }
+
+func (s *eventTable[T]) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byID)
+}

@@ -54,6 +54,13 @@ func (s *odpKeyTable) get(key uint32) *odpKey {
 	return k
 }
 
+// len returns how many keys there are.
+func (s *odpKeyTable) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.keys)
+}
+
 // put models mlx5r_deref_odp_mkey in drivers/infiniband/hw/mlx5/mlx5_ib.h.
 func (k *odpKey) put() {
 	s := k.table

@@ -28,6 +28,16 @@ type ucontext struct {
 	resp spec.Mlx5AllocUcontextResp
 }
 
+// Counts returns how often users' queues have chosen registers of the context, and
+// how many pages of doorbell records it has. No call may be under way.
+func (c *ucontext) Counts() map[string]int {
+	counts := map[string]int{"db_page": len(c.dbPages)}
+	for _, n := range c.bfregs.count {
+		counts["bfreg"] += int(n)
+	}
+	return counts
+}
+
 // toUcontext models to_mucontext.
 func toUcontext(c *core.Ucontext) *ucontext { return c.Driver.(*ucontext) }
 

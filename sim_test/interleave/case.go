@@ -145,7 +145,12 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 		}
 		world.End = func(waited []bool) (string, error) {
 			close(goOn)
-			r := <-done
+			var r *player.Result
+			select {
+			case r = <-done:
+			case <-time.After(watchdog): // a call has left a lock held, for which a close waits
+				return "", fmt.Errorf("what comes behind the calls does not come to its end\n%s", stacks())
+			}
 			if r.Err != nil {
 				return "", r.Err
 			}
@@ -156,6 +161,9 @@ func Case(c *casefile.Case, describe func(e *Ending) (string, error)) Program {
 				if len(after.Hardware) == 0 {
 					before.Hardware = after.Hardware
 				}
+			}
+			if len(e.Left.Unrest) > 0 {
+				return "", fmt.Errorf("%s: left when all have returned: %s", e.Calls(), strings.Join(e.Left.Unrest, ", "))
 			}
 			if d := cmp.Diff(before, after); d != "" {
 				return "", fmt.Errorf("%s: the books at the start (-) and when all is closed (+):\n%s", e.Calls(), d)

@@ -94,6 +94,7 @@ type run struct {
 	things  map[thing]int
 	events  []event
 
+	warned  string // the function that met what the kernel WARNs about
 	verbose bool
 	lines   []string
 }
@@ -104,10 +105,15 @@ var (
 )
 
 // Event implements trace.Sink.
-func (r *run) Event(*trace.Task, *trace.Event) {}
+func (r *run) Event(_ *trace.Task, e *trace.Event) {
+	if e.Kind == trace.Warn {
+		r.warned = e.Name
+	}
+}
 
-// Wants implements trace.Filter: nothing is looked at but the points.
-func (r *run) Wants(trace.Kind, bool) bool { return false }
+// Wants implements trace.Filter: nothing is looked at but the points, and what the
+// kernel WARNs about.
+func (r *run) Wants(k trace.Kind, _ bool) bool { return k == trace.Warn }
 
 // Before implements trace.Scheduler.
 func (r *run) Before(t *trace.Task, p *trace.Point) {
@@ -303,12 +309,12 @@ func (r *run) execute(p Program) (x execution) {
 				k.wake <- struct{}{}
 			}
 		}
-		if !w.Leave {
-			w.Release()
-		}
 	}
 	done := make(chan struct{})
 	go func() {
+		if len(waiting) > 0 && !w.Leave {
+			w.Release() // may itself wait for a lock that a call has left held
+		}
 		all.Wait()
 		close(done)
 	}()
@@ -321,6 +327,9 @@ func (r *run) execute(p Program) (x execution) {
 		}
 	}
 	x.outcome, x.err = w.End(waited)
+	if x.err == nil && r.warned != "" {
+		x.err = fmt.Errorf("%s: %s WARNs", x.outcome, r.warned)
+	}
 	return x
 }
 

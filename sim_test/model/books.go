@@ -36,9 +36,11 @@ type ProcessBooks struct {
 // FileBooks are those of one open file of the device.
 type FileBooks struct {
 	Refs    int
-	Handles int // numbers that are taken
-	Alive   int // objects that somebody has a reference on
-	Umaps   int // mappings of the device
+	Handles int            // numbers that are taken
+	Alive   int            // objects that somebody has a reference on
+	Umaps   int            // mappings of the device
+	Offsets int            // page offsets at which something of the device can be mapped
+	Driver  map[string]int // what the driver has for the file, by its names
 	Objects []ObjectBooks
 }
 
@@ -153,6 +155,12 @@ func (b *Books) fileBooks(f *kernel.File) FileBooks {
 	}
 	fb.Umaps = f.Umaps.Areas()
 	_, fb.Handles = f.Objects.Counts()
+	if c, err := f.Ucontext(nil); err == nil {
+		fb.Offsets = c.MmapOffsets()
+		if own, ok := c.Driver.(Counter); ok {
+			fb.Driver = own.Counts()
+		}
+	}
 	for o := range f.Objects.Objects(nil) {
 		ob := ObjectBooks{Type: o.Type().Name, ID: o.ID(), Usecnt: o.Usecnt(), Refs: o.Refs(), Uses: uses(o.HW), Unread: unread(o.Ext)}
 		if r, ok := o.Ext.(reporter); ok {

@@ -210,6 +210,11 @@ func (d *mlx5Driver) Counts() map[string]int {
 		return nil
 	}
 	counts := d.last.Counts()
+	for name, n := range d.last.TableCounts() {
+		if n != 0 {
+			counts[name] = n
+		}
+	}
 	if d.dev == nil {
 		return counts
 	}
