@@ -55,7 +55,7 @@ be measured.`,
   uverbsim bench --target /dev/infiniband/uverbs0
   uverbsim bench --guest rxe --rounds 31
   uverbsim bench --baseline report/bench/baseline.json`,
-		Args: cobra.NoArgs,
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd) },
 	}
 	f := cmd.Flags()
@@ -145,6 +145,11 @@ func (b *bencher) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
+	if b.write != "" {
+		if err := canWrite(b.write); err != nil {
+			return err
+		}
+	}
 	var node *benchNode
 	if b.target != "" {
 		if node, err = openBenchNode(b.target, b.driver); err != nil {
@@ -228,7 +233,7 @@ func (b *bencher) inGuest(cmd *cobra.Command) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = s.end(err) }()
 	j, err := s.with(s.device, "", nil)
 	if err != nil {
 		return err

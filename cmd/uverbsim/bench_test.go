@@ -73,6 +73,7 @@ func TestBenchErrors(t *testing.T) {
 		"--target: " + text + " is no device node":                                                                        {"--target", text},
 		"--target: /dev/null is no uverbs device: open /sys/class/infiniband_verbs/null/ibdev: no such file or directory": {"--target", "/dev/null"},
 		"--target: an empty value":                                                                                        {"--target", ""},
+		"bench: one argument too many: extra":                                                                             {"extra", "more"},
 	} {
 		status, out, errs := uverbsim(t, "", append([]string{"bench"}, args...)...)
 		require.Equal(t, 2, status, args)

@@ -22,7 +22,24 @@ func someFile(cmd *cobra.Command, files []string) error {
 	if len(files) == 0 {
 		return fmt.Errorf("%s: no FILE; - is the standard input", cmd.Name())
 	}
+	if slices.Contains(files, "") {
+		return fmt.Errorf("%s: the name of a FILE is empty; - is the standard input", cmd.Name())
+	}
 	return nil
+}
+
+// standardInput is the name of what - stands for.
+const standardInput = "standard input"
+
+// namesOf are the names of files, in one line.
+func namesOf(files []string) string {
+	names := slices.Clone(files)
+	for i, name := range names {
+		if name == "-" {
+			names[i] = standardInput
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // caseFlags say which cases of the files a command takes.
@@ -41,7 +58,7 @@ func (o *caseFlags) wants(name string) bool {
 func (o *caseFlags) read(stdin io.Reader, files []string, prepare func(*casefile.Case) error) (cases []*casefile.Case, from []string, err error) {
 	some := false
 	for _, file := range files {
-		in, name := stdin, "standard input"
+		in, name := stdin, standardInput
 		if file != "-" {
 			f, err := os.Open(file)
 			if err != nil {
@@ -68,9 +85,9 @@ func (o *caseFlags) read(stdin io.Reader, files []string, prepare func(*casefile
 	}
 	switch {
 	case !some:
-		return nil, nil, fmt.Errorf("no case in %s", strings.Join(files, ", "))
+		return nil, nil, fmt.Errorf("no case in %s", namesOf(files))
 	case len(cases) == 0:
-		return nil, nil, fmt.Errorf("no case of %s begins with %s", strings.Join(files, ", "), strings.Join(o.only, " or "))
+		return nil, nil, fmt.Errorf("no case of %s begins with %s", namesOf(files), strings.Join(o.only, " or "))
 	}
 	return cases, from, nil
 }

@@ -29,13 +29,13 @@ func TestNoCase(t *testing.T) {
 		for _, text := range []string{"", "\n\n", "# nothing\n"} {
 			for _, args := range [][]string{{"-"}, {"--only", "cq/", "-"}} {
 				_, err := execute(cmd(), text, args...)
-				require.EqualError(t, err, "no case in -")
+				require.EqualError(t, err, "no case in standard input")
 			}
 		}
 		_, err := execute(cmd(), opens, "--only", "z/,y", "-")
-		require.EqualError(t, err, "no case of - begins with z/ or y")
+		require.EqualError(t, err, "no case of standard input begins with z/ or y")
 		_, err = execute(cmd(), "", "/dev/null", "-")
-		require.EqualError(t, err, "no case in /dev/null, -")
+		require.EqualError(t, err, "no case in /dev/null, standard input")
 	}
 }
 
@@ -46,6 +46,10 @@ func TestNoFile(t *testing.T) {
 		require.Equal(t, 2, status)
 		require.Empty(t, out)
 		require.Equal(t, "uverbsim: "+c.Name()+": no FILE; - is the standard input\n", errs)
+		status, out, errs = uverbsim(t, opens, c.Name(), "-", "")
+		require.Equal(t, 2, status)
+		require.Empty(t, out)
+		require.Equal(t, "uverbsim: "+c.Name()+": the name of a FILE is empty; - is the standard input\n", errs)
 	}
 }
 

@@ -59,6 +59,11 @@ func (c *comparer) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
+	if c.save != "" {
+		if err := canWrite(c.save); err != nil {
+			return err
+		}
+	}
 	recorded, err := c.guest.ask(cmd, cases)
 	if err != nil {
 		return err

@@ -96,7 +96,7 @@ func TestExplainRefuses(t *testing.T) {
 		in, want string
 		args     []string
 	}{
-		{shortHeader, `no case of - begins with cq/`, []string{"--only", "cq/", "-"}},
+		{shortHeader, `no case of standard input begins with cq/`, []string{"--only", "cq/", "-"}},
 		{shortHeader, `--driver hfi1: one of mlx5, rxe, stub`, []string{"--driver", "hfi1", "-"}},
 		{shortHeader, `--kernel 2.6: one of `, []string{"--kernel", "2.6", "-"}},
 		{`{"v":1,"name":"x","driver":"rxe","steps":[{"op":"dance"}]}`, `standard input:1: `, []string{"-"}},

@@ -23,7 +23,7 @@ mostly valid, with a few mutations of headers, attributes, lengths, addresses an
 order. The same seed writes the same bytes. The cases have no answers; record and
 compare ask a real kernel for them.`,
 		Example: `  uverbsim gen --seed 7 --count 1000 > cases.jsonl && uverbsim compare cases.jsonl`,
-		Args:    cobra.NoArgs,
+		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(gen.Drivers, driver) {
 				return fmt.Errorf("--driver %s: one of %s", driver, strings.Join(gen.Drivers, ", "))

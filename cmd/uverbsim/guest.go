@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -79,10 +81,11 @@ func (g *guestFlags) guests(cmd *cobra.Command) (_ *guests, err error) {
 	if s.ctx == nil {
 		s.ctx = context.Background()
 	}
+	s.untilSignal()
 	s.say = func(format string, args ...any) { fmt.Fprintf(cmd.ErrOrStderr(), "uverbsim: "+format+"\n", args...) }
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.close())
+			err = s.end(err)
 		}
 	}()
 	s.job = guest.Job{CPUs: g.cpus, Limit: g.limit, Stderr: cmd.ErrOrStderr()}
@@ -125,9 +128,47 @@ func (s *guests) program() error {
 	return err
 }
 
-func (s *guests) close() error {
-	var errs []error
-	for _, f := range s.undo {
+// signalled is the error of a command that a signal has ended.
+type signalled struct{ syscall.Signal }
+
+// Error implements error.
+func (s signalled) Error() string { return "ended by a signal: " + s.Signal.String() }
+
+// untilSignal has a signal that would end this command end the guest, so that what was made
+// for it is removed. The next one ends the command at once.
+func (s *guests) untilSignal() {
+	ctx, cancel := context.WithCancelCause(s.ctx)
+	signals := make(chan os.Signal, 1)
+	for _, sig := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if !signal.Ignored(sig) { // as nohup has it
+			signal.Notify(signals, sig)
+		}
+	}
+	go func() {
+		select {
+		case sig := <-signals:
+			signal.Stop(signals)
+			cancel(signalled{sig.(syscall.Signal)})
+		case <-ctx.Done():
+		}
+	}()
+	s.ctx = ctx
+	s.undo = append(s.undo, func() error {
+		signal.Stop(signals)
+		cancel(nil)
+		return nil
+	})
+}
+
+// end removes what was made. It returns what the command's error is then: the signal if
+// there was one, which is why the rest has failed.
+func (s *guests) end(err error) error {
+	var sig signalled
+	if errors.As(context.Cause(s.ctx), &sig) {
+		err = sig
+	}
+	errs := []error{err}
+	for _, f := range slices.Backward(s.undo) {
 		errs = append(errs, f())
 	}
 	return errors.Join(errs...)

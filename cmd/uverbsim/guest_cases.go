@@ -63,7 +63,7 @@ func (g *guestFlags) ask(cmd *cobra.Command, cases []*casefile.Case, flags ...st
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = s.end(err) }()
 	recorded := make([]*casefile.Case, len(cases))
 	for _, group := range groups(s.device, cases) {
 		j, err := s.with(group.device, group.profile, group.caps)

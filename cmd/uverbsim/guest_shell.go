@@ -61,7 +61,7 @@ func (g *guestFlags) shell(cmd *cobra.Command, line, profile string, caps map[st
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.close()) }()
+	defer func() { err = s.end(err) }()
 	if s.device == "" {
 		s.device = guest.RXE
 	}

@@ -1,7 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,5 +77,42 @@ func TestGuestErrors(t *testing.T) {
 		require.Equal(t, 2, status, want)
 		require.Empty(t, out)
 		require.Contains(t, errs, want)
+	}
+}
+
+// TestGuestSignal: a signal while work is done for a guest ends the command, whose status says so,
+// and what was made for the guest is removed.
+func TestGuestSignal(t *testing.T) {
+	if _, ok := guest.Self(); ok {
+		t.Skip("this program is static, and none is built for the guest")
+	}
+	program, err := exec.LookPath("uverbsim")
+	require.NoError(t, err)
+	cache := t.TempDir()
+	kernel := filepath.Join(cache, "kernel-"+guest.Release)
+	require.NoError(t, os.Mkdir(kernel, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(kernel, "vmlinuz"), nil, 0o644))
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		if signal.Ignored(sig) { // by who runs the tests, and so by the command
+			continue
+		}
+		bin, tmp := t.TempDir(), t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "qemu-system-x86_64"), []byte("#!/bin/sh\n"), 0o755))
+		// The build of a program for the guest comes to the signal.
+		build := fmt.Sprintf("#!/bin/sh\n/bin/ls %s >%s/made\nkill -%d $PPID\nexec /bin/sleep 60\n", tmp, bin, sig)
+		require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), []byte(build), 0o755))
+		cmd := exec.Command(program, "guest", "--cache", cache, "true")
+		cmd.Env = append(os.Environ(), "PATH="+bin, "TMPDIR="+tmp)
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		cmd.Run() // its status is looked at
+		require.Equal(t, 128+int(sig), cmd.ProcessState.ExitCode(), "%v: %s", cmd.ProcessState, &errs)
+		require.Equal(t, "uverbsim: building a static uverbsim for the guest\nuverbsim: ended by a signal: "+sig.String()+"\n", errs.String())
+		made, err := os.ReadFile(filepath.Join(bin, "made"))
+		require.NoError(t, err)
+		require.Contains(t, string(made), "uverbsim-static.")
+		left, err := os.ReadDir(tmp)
+		require.NoError(t, err)
+		require.Empty(t, left)
 	}
 }

@@ -53,7 +53,7 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 		Short:   e.Short,
 		Long:    e.Long,
 		Example: fmt.Sprintf("  uverbsim lab %[1]s\n  uverbsim lab %[1]s --counts\n  uverbsim lab %[1]s --svg %[1]s.svg", e.Name),
-		Args:    cobra.NoArgs,
+		Args:    atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if fl.opts.CountsOnly && cmd.Flags().Changed("crossing") {
 				return errors.New("--crossing is for the estimates, which --counts leaves out")
@@ -80,6 +80,11 @@ func newExperimentCmd(e *lab.Experiment) *cobra.Command {
 func (fl *labFlags) run(out io.Writer, e *lab.Experiment) error {
 	if fl.json && fl.svg == "-" {
 		return errors.New("--json and --svg - both want the standard output")
+	}
+	if fl.svg != "" && fl.svg != "-" {
+		if err := canWrite(fl.svg); err != nil {
+			return err
+		}
 	}
 	r, err := e.Run(fl.opts)
 	if err != nil {

@@ -99,7 +99,7 @@ func TestLabRefuses(t *testing.T) {
 		{[]string{"lab", "batch", "--svg", ""}, "--svg: an empty value"},
 		{[]string{"lab", "trim", "-n", "x"}, `invalid argument "x" for "-n, --calls" flag: strconv.ParseInt: parsing "x": invalid syntax`},
 		{[]string{"lab", "nothing"}, `unknown command "nothing" for "uverbsim lab"`},
-		{[]string{"lab", "reuse", "more"}, `unknown command "more" for "uverbsim lab reuse"`},
+		{[]string{"lab", "reuse", "more"}, "reuse: one argument too many: more"},
 		{[]string{"lab", "reuse", "--counts", "--svg", "/nonexistent/x.svg"}, "open /nonexistent/x.svg: no such file or directory"},
 		{[]string{"lab", "reuse", "--json", "--svg", "-"}, "--json and --svg - both want the standard output"},
 	} {

@@ -44,7 +44,7 @@ func (o *output) Write(p []byte) (int, error) {
 
 // run returns the exit status: 1 for errDiffers, 2 for a command that could
 // not do its work, 3 if this machine lacks what it needs, and what a shell says of a
-// program that could not be started.
+// program that could not be started or that a signal has ended.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRootCmd()
 	root.SetArgs(args)
@@ -65,11 +65,14 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	fmt.Fprintln(stderr, "uverbsim:", err)
 	var missing *seccomp.Missing
 	var start *seccomp.StartError
+	var sig signalled
 	switch {
 	case errors.As(err, &missing):
 		return 3
 	case errors.As(err, &start):
 		return start.Status
+	case errors.As(err, &sig):
+		return 128 + int(sig.Signal)
 	}
 	return 2
 }

@@ -25,7 +25,7 @@ The link loses and delays nothing unless told so; what it loses is sent again.`,
 		Example: `  uverbsim demo pingpong
   uverbsim demo pingpong --messages 100 --size 1048576
   uverbsim demo pingpong --loss 0.01 --delay 5us --seed 3`,
-		Args: cobra.NoArgs,
+		Args: atMost(0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkPingpong(&o); err != nil {
 				return err

@@ -35,7 +35,7 @@ func TestPingpongRefuses(t *testing.T) {
 		{[]string{"--loss", "1.5"}, "--loss 1.5: 0 to 1"},
 		{[]string{"--loss", "NaN"}, "--loss NaN: 0 to 1"},
 		{[]string{"--delay", "2m"}, "--delay 2m0s: 0 to 1m0s"},
-		{[]string{"more"}, "unknown command"},
+		{[]string{"more"}, "pingpong: one argument too many: more"},
 	} {
 		_, err := execute(newPingpongCmd(), "", tt.args...)
 		require.ErrorContains(t, err, tt.want, tt.args)

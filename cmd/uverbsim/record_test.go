@@ -24,11 +24,11 @@ func TestNoGuest(t *testing.T) {
 
 func TestRecordErrors(t *testing.T) {
 	for want, args := range map[string][]string{
-		"/dev/null is no uverbs device":   {"record", "--target", "/dev/null", "-"},
-		"no such file":                    {"record", "none.jsonl"},
-		"standard input:1: a case needs":  {"compare", "-"},
-		"no case of - begins with z/":     {"record", "--only", "z/", "-"},
-		"/dev/null is no uverbs device: ": {"replay", "--target", "/dev/null", "-"},
+		"/dev/null is no uverbs device":            {"record", "--target", "/dev/null", "-"},
+		"no such file":                             {"record", "none.jsonl"},
+		"standard input:1: a case needs":           {"compare", "-"},
+		"no case of standard input begins with z/": {"record", "--only", "z/", "-"},
+		"/dev/null is no uverbs device: ":          {"replay", "--target", "/dev/null", "-"},
 	} {
 		in := opens
 		if args[0] == "compare" {

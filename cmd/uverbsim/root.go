@@ -83,6 +83,16 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 	}
 }
 
+// atMost is for the arguments of a command that takes no more than so many.
+func atMost(n int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > n {
+			return fmt.Errorf("%s: one argument too many: %s", cmd.Name(), args[n])
+		}
+		return nil
+	}
+}
+
 // refuseEmpty is an error if a flag was given without anything in it, as a shell
 // does that expands a variable which is not set: it would be as if it had not
 // been given.

@@ -39,7 +39,7 @@ methods that it has none of, or of the one that is named.`,
   uverbsim spec --driver rxe --json > rxe.json
   uverbsim spec --kernel 6.1 --diff 6.12
   uverbsim spec --tree --format svg > tree.svg`,
-		Args: cobra.MaximumNArgs(1),
+		Args: atMost(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()

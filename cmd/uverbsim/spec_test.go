@@ -50,7 +50,7 @@ func TestSpecRefusals(t *testing.T) {
 		{[]string{"--schema", "--driver", "rxe"}, "uverbsim: --driver rxe: --schema is the same for every driver"},
 		{[]string{"--schema", "--kernel", "6.1"}, "uverbsim: --kernel 6.1: --schema is the same for every kernel"},
 		{[]string{"--diff", ""}, "uverbsim: --diff: an empty value"},
-		{[]string{"cq", "qp"}, "uverbsim: accepts at most 1 arg(s), received 2"},
+		{[]string{"cq", "qp"}, "uverbsim: spec: one argument too many: qp"},
 		{[]string{"--format", "svg"}, "uverbsim: --format is for --tree"},
 		{[]string{"--tree", "uvar"}, `uverbsim: no object "UVAR" on mlx5, kernel 6.12: the nearest is VAR`},
 		{[]string{"--diff", "6.1", "cqq"}, `uverbsim: no object "CQQ" on mlx5, kernel 6.12: the nearest is CQ`},

@@ -223,6 +223,9 @@ func traceCases(p tracecase.Printer, k *spec.Kernel, cases []*casefile.Case, fro
 			return nil, err
 		}
 		if errors.Is(r.Err, player.ErrStuck) {
+			if left := len(cases) - i - 1; left > 0 {
+				bad[len(bad)-1] = fmt.Errorf("%w; behind it are cases that were not played: %d", bad[len(bad)-1], left)
+			}
 			break
 		}
 	}

@@ -74,6 +74,9 @@ func (o *watchOptions) open(stderr io.Writer, recorded record.Options) (_ *watch
 	if !o.strace && (o.output != "" || o.straceOptions != strace.Options{}) {
 		return w, errors.New("--output, --json, --verbose, --raw and --times say how --strace prints, which was not given")
 	}
+	if err := o.distinct(); err != nil {
+		return w, err
+	}
 	if o.strace {
 		out := stderr
 		if o.output != "" {
@@ -105,6 +108,31 @@ func (o *watchOptions) open(stderr io.Writer, recorded record.Options) (_ *watch
 		w.trace(out, filepath.Ext(o.trace))
 	}
 	return w, nil
+}
+
+// distinct refuses a file that is to be written by two. Devices, as /dev/null, are none.
+func (o *watchOptions) distinct() error {
+	outputs := []struct{ flag, name string }{{"--output", o.output}, {"--record", o.record}, {"--trace", o.trace}}
+	for i, a := range outputs {
+		for _, b := range outputs[:i] {
+			if a.name != "" && b.name != "" && sameOutput(a.name, b.name) {
+				return fmt.Errorf("%s %s and %s %s are one file: each wants its own", b.flag, b.name, a.flag, a.name)
+			}
+		}
+	}
+	return nil
+}
+
+// sameOutput says whether two names are of one file, which need not be there yet.
+func sameOutput(a, b string) bool {
+	at, errA := os.Stat(a)
+	bt, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(at, bt) && at.Mode()&os.ModeDevice == 0
+	}
+	a, errA = filepath.Abs(a)
+	b, errB = filepath.Abs(b)
+	return errA == nil && errB == nil && a == b
 }
 
 // trace writes what the kernel does, in the format for files that end so. It is
@@ -144,11 +172,15 @@ func (w *watchers) create(name string) (io.Writer, error) {
 	return out, nil
 }
 
-// Close writes what is left. The error says what could not be written.
+// Close writes what is left. The error says what could not be written, each once: a file's
+// error is also that of who writes to it.
 func (w *watchers) Close() error {
 	var errs []error
 	for i := len(w.closers) - 1; i >= 0; i-- { // a file is closed after who writes to it
-		errs = append(errs, w.closers[i]())
+		err := w.closers[i]()
+		if err != nil && !slices.ContainsFunc(errs, func(told error) bool { return told.Error() == err.Error() }) {
+			errs = append(errs, err)
+		}
 	}
 	w.closers = nil
 	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, syscall.EPIPE) }) // nobody reads on

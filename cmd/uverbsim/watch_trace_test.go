@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -60,4 +61,47 @@ func TestWatchTraceCannotBeWritten(t *testing.T) {
 	o := watchOptions{trace: filepath.Join(t.TempDir(), "no", "such", "folder.json")}
 	_, err := o.open(io.Discard, record.Options{})
 	require.ErrorContains(t, err, "folder.json")
+}
+
+// TestWatchOneFile: a file that two are to write is refused before it is made, by whatever name.
+func TestWatchOneFile(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.WriteFile("there", []byte("text"), 0o600))
+	require.NoError(t, os.Symlink("there", "link"))
+	for want, args := range map[string][]string{
+		"--record new and --trace ./new are one file: each wants its own":            {"--record", "new", "--trace", "./new"},
+		"--output new and --record " + dir + "/new are one file: each wants its own": {"--strace", "-o", "new", "--record", dir + "/new"},
+		"--output there and --trace link are one file: each wants its own":           {"--strace", "-o", "there", "--trace", "link"},
+		"--output there and --record there are one file: each wants its own":         {"--strace", "-o", "there", "--record", "there", "--trace", "other"},
+	} {
+		for _, command := range [][]string{append(append([]string{"run"}, args...), "--", "true"), append(append([]string{"serve"}, args...), "socket")} {
+			status, out, errs := uverbsim(t, "", command...)
+			require.Equal(t, 2, status, command)
+			require.Empty(t, out)
+			require.Equal(t, "uverbsim: "+want+"\n", errs)
+		}
+	}
+	text, err := os.ReadFile("there")
+	require.NoError(t, err)
+	require.Equal(t, "text", string(text))
+	for _, name := range []string{"new", "other"} {
+		require.NoFileExists(t, name)
+	}
+
+	for _, o := range []watchOptions{
+		{strace: true, output: "/dev/null", record: "/dev/null", trace: "/dev/null"},
+		{strace: true, output: "a", record: "b", trace: "there"},
+	} {
+		w, err := o.open(io.Discard, record.Options{})
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+	}
+}
+
+// TestWatchedToldOnce: an error of a file is also that of who writes to it.
+func TestWatchedToldOnce(t *testing.T) {
+	fails := func(why string) func() error { return func() error { return errors.New(why) } }
+	w := &watchers{closers: []func() error{fails("no space left"), fails("it is gone"), fails("no space left")}}
+	require.EqualError(t, w.Close(), "what was watched: no space left; it is gone")
 }

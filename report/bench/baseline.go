@@ -125,8 +125,9 @@ func (b *Baseline) WriteComparison(w io.Writer, r *Report, threshold float64) (w
 			}
 		}
 	}
-	n := len(r.Results) - len(slow) - len(unknown)
-	_, err = fmt.Fprintf(w, "\n%d of %d calls are as fast as the baseline has them\n", n, len(r.Results))
+	if known := len(r.Results) - len(unknown); known > 0 {
+		_, err = fmt.Fprintf(w, "\n%d of %d calls are as fast as the baseline has them\n", known-len(slow), known)
+	}
 	return len(slow) + len(unknown), err
 }
 

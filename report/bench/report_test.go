@@ -149,7 +149,10 @@ func TestCompare(t *testing.T) {
 				"\n3 of 3 calls are as fast as the baseline has them\n"},
 		{"unknown", map[string]Cost{"rxe ioctl/refused-command": {1.5, 0}, "rxe ioctl/cq": {200, 14}}, 1,
 			"\nnot in the baseline:\n  mlx5 write/pd: 50.00 loops, 3 allocations\n" +
-				"\n2 of 3 calls are as fast as the baseline has them\n"},
+				"\n2 of 2 calls are as fast as the baseline has them\n"},
+		{"all unknown", nil, 3,
+			"\nnot in the baseline:\n  rxe ioctl/refused-command: 1.50 loops, 0 allocations\n" +
+				"  rxe ioctl/cq: 200.00 loops, 14 allocations\n  mlx5 write/pd: 50.00 loops, 3 allocations\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var text bytes.Buffer

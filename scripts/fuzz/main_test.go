@@ -362,3 +362,12 @@ func TestUsage(t *testing.T) {
 	require.Contains(t, log.String(), "-executions")
 	require.Equal(t, 2, run(t.Context(), []string{"-nothing"}, &out, &log))
 }
+
+// TestNoPackage: what go list says of a package that there is none of is told in one line.
+func TestNoPackage(t *testing.T) {
+	inRoot(t)
+	var out, log bytes.Buffer
+	require.Equal(t, 2, run(t.Context(), []string{"./nosuch"}, &out, &log))
+	require.Empty(t, out.String())
+	require.Regexp(t, `^fuzz: go list: .*nosuch.*\n$`, log.String())
+}

@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -88,8 +87,10 @@ type pkg struct {
 
 func list(ctx context.Context, pattern string) (packages []pkg, err error) {
 	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", pattern)
-	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
+	if said := new(exec.ExitError); errors.As(err, &said) && len(said.Stderr) > 0 {
+		return nil, fmt.Errorf("go list: %s", strings.ReplaceAll(strings.TrimSpace(string(said.Stderr)), "\n", "; "))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
