@@ -6,6 +6,7 @@ import (
 
 	"uverbsim/casefile"
 	"uverbsim/sim_test/model"
+	"uverbsim/sim_test/stub"
 	"uverbsim/trace"
 )
 
@@ -200,13 +201,9 @@ func givesUp(s *Step) bool {
 // answers says whether a step writes a part of the answer.
 func answers(s *Step) bool { return isCopy(s) && (s.What == "copy_to_user" || s.What == "put_user") }
 
-// refuses says whether the driver of a case's device refuses to destroy something,
-// at first or always.
-func refuses(d *casefile.Device) bool {
-	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool {
-		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
-	})
-}
+// refuses says whether the driver of a case's device refuses of itself to destroy
+// something.
+func refuses(d *casefile.Device) bool { return d != nil && stub.Refuses(d.Has) }
 
 // flagsDriver says whether a step flags the driver's answer, when the handler is
 // through.

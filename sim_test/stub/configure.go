@@ -2,6 +2,7 @@ package stub
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -70,6 +71,14 @@ func (d *Driver) configure(c Config) (layout, error) {
 		}
 	}
 	return l, nil
+}
+
+// Refuses says whether a device that has those names does not destroy something, once or
+// always, when it is asked to.
+func Refuses(has []string) bool {
+	return slices.ContainsFunc(has, func(name string) bool {
+		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
+	})
 }
 
 // special takes a name that is no operation: uar, udata, mask<N>, refuse_<op> or

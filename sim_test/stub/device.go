@@ -116,6 +116,10 @@ func (d *Driver) Device() *kernel.Device {
 // look, in their order.
 func (d *Driver) Log() string { return d.trail.take() }
 
+// Counts returns how many there are of each kind of thing that the driver was asked to
+// make and has not been asked to destroy, or has refused to.
+func (d *Driver) Counts() map[string]int { return d.trail.counts() }
+
 // Hold makes whoever calls that operation wait in it until Release.
 func (d *Driver) Hold(op string) { d.trail.hold(op) }
 

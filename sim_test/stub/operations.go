@@ -98,7 +98,9 @@ func (d *Driver) did(name string) error {
 
 func (d *Driver) allocUcontext(*core.Ucontext, *core.Udata) error { return d.did("alloc_ucontext") }
 
-func (d *Driver) deallocUcontext(*process.Task, *core.Ucontext) { d.trail.said("dealloc_ucontext") }
+func (d *Driver) deallocUcontext(*process.Task, *core.Ucontext) {
+	_ = d.trail.destroys("dealloc_ucontext")
+}
 
 func (d *Driver) queryUcontext(*core.Ucontext, core.Attrs) error { return d.did("query_ucontext") }
 

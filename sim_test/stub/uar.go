@@ -61,6 +61,7 @@ func (d *Driver) allocUAR(b *kernel.Bundle) error {
 
 func (d *Driver) freeUAR(o *uobject.Object, _ uobject.RemoveReason, attrs uobject.Attrs) error {
 	d.trail.said("free_uar")
+	d.trail.ended("uar")
 	o.HW.(*uar).entry.Remove(attrs.Task().Trace)
 	return nil
 }
