@@ -16,6 +16,7 @@ func TestOutputsFirst(t *testing.T) {
 	for _, args := range [][]string{
 		{"bench", "--target", "/dev/null", "--write-baseline", "/nonexistent/x"},
 		{"compare", "--save", "/nonexistent/x", "-"},
+		{"record", "-o", "/nonexistent/x", "-"},
 		{"lab", "batch", "-n", "0", "--svg", "/nonexistent/x"},
 	} {
 		status, out, errs := uverbsim(t, opens, args...)
@@ -29,7 +30,7 @@ func TestOutputsFirst(t *testing.T) {
 func TestOutputsAreLeft(t *testing.T) {
 	t.Setenv("PATH", t.TempDir()) // without QEMU
 	for _, args := range [][]string{
-		{"bench", "--target", "/dev/null", "--write-baseline"}, {"compare", "-", "--save"}, {"lab", "batch", "-n", "0", "--svg"},
+		{"bench", "--target", "/dev/null", "--write-baseline"}, {"compare", "-", "--save"}, {"record", "-", "-o"}, {"lab", "batch", "-n", "0", "--svg"},
 	} {
 		name := filepath.Join(t.TempDir(), "x")
 		status, _, _ := uverbsim(t, opens, append(args, name)...)

@@ -68,6 +68,9 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 	if err != nil {
 		return err
 	}
+	if r.target == "" {
+		return r.there(cmd, cases, from)
+	}
 	out := cmd.OutOrStdout()
 	if r.output != "" {
 		f, failed := os.Create(r.output)
@@ -77,21 +80,34 @@ func (r *recorder) run(cmd *cobra.Command, files []string) (err error) {
 		defer func() { err = errors.Join(err, f.Close()) }() // the function's own err
 		out = f
 	}
-	if r.target == "" {
-		recorded, err := r.guest.ask(cmd, cases, "--repeat", strconv.Itoa(r.repeat))
-		if err != nil {
-			return err
-		}
-		text, err := marshal(recorded)
-		if err != nil {
-			return err
-		}
-		if _, err := out.Write(text); err != nil {
-			return err
-		}
-		return unanswered(cases, from, recorded)
-	}
 	return r.here(cases, from, out, cmd.ErrOrStderr())
+}
+
+// there has a guest's kernel answer the cases. A file gets them when it has: what was in
+// it stays if it has not.
+func (r *recorder) there(cmd *cobra.Command, cases []*casefile.Case, from []string) error {
+	if r.output != "" {
+		if err := canWrite(r.output); err != nil {
+			return err
+		}
+	}
+	recorded, err := r.guest.ask(cmd, cases, "--repeat", strconv.Itoa(r.repeat))
+	if err != nil {
+		return err
+	}
+	text, err := marshal(recorded)
+	if err != nil {
+		return err
+	}
+	if r.output != "" {
+		err = os.WriteFile(r.output, text, 0o644)
+	} else {
+		_, err = cmd.OutOrStdout().Write(text)
+	}
+	if err != nil {
+		return err
+	}
+	return unanswered(cases, from, recorded)
 }
 
 // here records cases on a device node of this machine. Cases that cannot be

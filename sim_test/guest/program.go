@@ -46,7 +46,7 @@ func Build(ctx context.Context, pkg, dir string) (string, error) {
 	}
 	file := filepath.Join(dir, path.Base(pkg))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", file, pkg)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOTMPDIR="+dir) // who ends the build by a signal removes dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("a static %s, which the guest needs, cannot be built: %w: %s", pkg, err, strings.TrimSpace(string(out)))
 	}
