@@ -71,14 +71,14 @@ func (d *Device) OwnCounts() map[string]int {
 func (d *Device) TableCounts() map[string]int {
 	counts := map[string]int{"qp_table": d.qps.len(), "srq_table": d.srqs.len(), "odp_mkeys": d.odpKeys.len()}
 	d.vars.lock.Lock(nil)
-	counts["var_table"] = areas(d.vars.used).taken()
+	counts["var_table"] = d.vars.doorbells.taken
 	d.vars.lock.Unlock(nil)
 	d.memic.lock.Lock(nil)
-	counts["memic_alloc_pages"] = d.memic.pages.taken()
+	counts["memic_alloc_pages"] = d.memic.pages.taken
 	d.memic.lock.Unlock(nil)
 	d.icm.lock.Lock(nil)
-	for _, blocks := range d.icm.blocks {
-		counts["icm_blocks"] += blocks.taken()
+	for i := range d.icm.blocks {
+		counts["icm_blocks"] += d.icm.blocks[i].taken
 	}
 	d.icm.lock.Unlock(nil)
 	d.rl.lock.Lock(nil)

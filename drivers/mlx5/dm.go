@@ -2,6 +2,7 @@ package mlx5
 
 import (
 	"math/bits"
+	"slices"
 	"sync/atomic"
 
 	"uverbsim/copyuser"
@@ -58,13 +59,18 @@ type memicTable struct {
 }
 
 // areas says which of many equal units are given out.
-type areas []bool
+type areas struct {
+	used  []bool
+	taken int // how many are
+}
+
+func newAreas(n uint64) areas { return areas{used: make([]bool, n)} }
 
 // take gives n units out that lie one behind the other from unit first on, or
 // behind it, at a multiple of align.
-func (a areas) take(first, n, align uint64) (uint64, bool) {
-	for first = alignUp(first, align); first+n <= uint64(len(a)); first += align {
-		if !a.any(first, n) {
+func (a *areas) take(first, n, align uint64) (uint64, bool) {
+	for first = alignUp(first, align); first+n <= uint64(len(a.used)); first += align {
+		if !slices.Contains(a.used[first:first+n], true) {
 			a.set(first, n, true)
 			return first, true
 		}
@@ -72,28 +78,17 @@ func (a areas) take(first, n, align uint64) (uint64, bool) {
 	return 0, false
 }
 
-func (a areas) any(first, n uint64) bool {
-	for _, used := range a[first : first+n] {
-		if used {
-			return true
-		}
-	}
-	return false
-}
+// giveBack ends what take gave.
+func (a *areas) giveBack(first, n uint64) { a.set(first, n, false) }
 
-// taken returns how many units are given out.
-func (a areas) taken() (n int) {
-	for _, used := range a {
-		if used {
-			n++
-		}
-	}
-	return n
-}
-
-func (a areas) set(first, n uint64, used bool) {
+func (a *areas) set(first, n uint64, used bool) {
 	for i := range n {
-		a[first+i] = used
+		a.used[first+i] = used
+	}
+	if used {
+		a.taken += int(n)
+	} else {
+		a.taken -= int(n)
 	}
 }
 
@@ -102,7 +97,7 @@ func (a areas) set(first, n uint64, used bool) {
 // in drivers/net/ethernet/mellanox/mlx5/core/lib/dm.c.
 func (d *Device) initDM() {
 	d.memic.lock.Name, d.icm.lock.Name = "dm.lock", "dm.lock"
-	d.memic.pages = make(areas, d.caps.get(capMemicBarSize)>>copyuser.PageShift)
+	d.memic.pages = newAreas(d.caps.get(capMemicBarSize) >> copyuser.PageShift)
 	d.initICM()
 }
 
@@ -239,7 +234,7 @@ func (m *dm) cmdAllocMemic(t *trace.Task, alignment uint32) error {
 			return nil
 		}
 		d.memic.lock.Lock(t)
-		d.memic.pages.set(page, n, false)
+		d.memic.pages.giveBack(page, n)
 		d.memic.lock.Unlock(t)
 		if err != rule.MLX5CmdNoRes {
 			return err
@@ -265,7 +260,7 @@ func (m *dm) cmdDeallocMemic(t *trace.Task) {
 		return
 	}
 	d.memic.lock.Lock(t)
-	d.memic.pages.set((m.addr-d.caps.get(capMemicStart))>>copyuser.PageShift, m.numPages(), false)
+	d.memic.pages.giveBack((m.addr-d.caps.get(capMemicStart))>>copyuser.PageShift, m.numPages())
 	d.memic.lock.Unlock(t)
 }
 

@@ -54,7 +54,7 @@ func (d *Device) initICM() {
 			has = has && d.caps.has(capRXSWOwnerV2) && d.caps.has(capTXSWOwnerV2)
 		}
 		if has {
-			d.icm.blocks[typ] = make(areas, uint64(1)<<d.caps.get(a.logSize)>>d.caps.get(capICMGranularity))
+			d.icm.blocks[typ] = newAreas(uint64(1) << d.caps.get(a.logSize) >> d.caps.get(capICMGranularity))
 		}
 	}
 }
@@ -117,7 +117,7 @@ func (d *Device) swICMAlloc(t *trace.Task, m *dm, logAlignment uint32, uid uint1
 	if m.size == 0 {
 		return rule.MLX5DMICMLength
 	}
-	blocks, logBlock := d.icm.blocks[m.typ], d.caps.get(capICMGranularity)
+	blocks, logBlock := &d.icm.blocks[m.typ], d.caps.get(capICMGranularity)
 	if blocks == nil {
 		return rule.MLX5DMICMNone
 	}
@@ -137,7 +137,7 @@ func (d *Device) swICMAlloc(t *trace.Task, m *dm, logAlignment uint32, uid uint1
 	swICMStart.Set(box.in, m.addr)
 	if err := d.exec(t, box.in, box.out); err != nil {
 		d.icm.lock.Lock(t)
-		blocks.set(at, n, false)
+		blocks.giveBack(at, n)
 		d.icm.lock.Unlock(t)
 		return err
 	}
@@ -160,6 +160,6 @@ func (d *Device) swICMDealloc(t *trace.Task, m *dm, uid uint16) {
 	logBlock := d.caps.get(capICMGranularity)
 	first := (m.addr - d.caps.get(icmAreas[m.typ].start)) >> logBlock
 	d.icm.lock.Lock(t)
-	d.icm.blocks[m.typ].set(first, m.size>>logBlock, false)
+	d.icm.blocks[m.typ].giveBack(first, m.size>>logBlock)
 	d.icm.lock.Unlock(t)
 }

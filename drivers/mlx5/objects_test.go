@@ -175,12 +175,12 @@ func TestSWICM(t *testing.T) {
 	require.Equal(t, 3, r.counts()["general_object"])
 	require.NoError(t, r.task.Close(r.fd))
 	require.Zero(t, r.counts()["general_object"])
-	require.False(t, r.dev.icm.blocks[steering].any(0, uint64(len(r.dev.icm.blocks[steering]))))
+	require.Zero(t, r.dev.icm.blocks[steering].taken)
 }
 
 // TestAreas: the first free run, at a multiple of the alignment.
 func TestAreas(t *testing.T) {
-	a := make(areas, 8)
+	a := newAreas(8)
 	at, ok := a.take(0, 3, 1)
 	require.True(t, ok)
 	require.Zero(t, at)
@@ -195,7 +195,9 @@ func TestAreas(t *testing.T) {
 	at, ok = a.take(0, 0, 1)
 	require.True(t, ok, "nothing fits everywhere")
 	require.Zero(t, at)
-	a.set(0, 3, false)
+	require.Equal(t, 7, a.taken)
+	a.giveBack(0, 3)
+	require.Equal(t, 4, a.taken)
 	at, ok = a.take(1, 2, 1)
 	require.True(t, ok)
 	require.Equal(t, uint64(1), at)

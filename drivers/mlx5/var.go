@@ -10,10 +10,10 @@ import (
 // varTable is a struct mlx5_var_table: the device's doorbells for emulated
 // virtio queues, which all contexts share.
 type varTable struct {
-	lock   trace.Mutex
-	start  uint64 // in the device's address range
-	stride uint64 // bytes from one doorbell to the next
-	used   []bool
+	lock      trace.Mutex
+	start     uint64 // in the device's address range
+	stride    uint64 // bytes from one doorbell to the next
+	doorbells areas
 }
 
 var (
@@ -27,25 +27,20 @@ func (v *varTable) init(c *caps) {
 	v.lock.Name = "bitmap_lock"
 	v.start = c.get(capDoorbellBarOffset)
 	v.stride = uint64(c.pow2(capDoorbellStride))
-	v.used = make([]bool, uint64(c.pow2(capDoorbellBarSize))*4096/v.stride)
+	v.doorbells = newAreas(uint64(c.pow2(capDoorbellBarSize)) * 4096 / v.stride)
 }
 
 // take returns the first doorbell that is free.
 func (v *varTable) take(t *trace.Task) (uint32, bool) {
 	v.lock.Lock(t)
 	defer v.lock.Unlock(t)
-	for i, used := range v.used {
-		if !used {
-			v.used[i] = true
-			return uint32(i), true
-		}
-	}
-	return 0, false
+	i, ok := v.doorbells.take(0, 1, 1)
+	return uint32(i), ok
 }
 
 func (v *varTable) free(t *trace.Task, i uint32) {
 	v.lock.Lock(t)
-	v.used[i] = false
+	v.doorbells.giveBack(uint64(i), 1)
 	v.lock.Unlock(t)
 }
 

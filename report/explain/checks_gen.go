@@ -3379,7 +3379,7 @@ var functions = map[string]*function{
 				{calls: []string{"(*core.Umaps).Disassociate"}},
 			}},
 		}},
-		{calls: []string{"(*drivers/mlx5.Device).deallocUcontext"}, via: "field core.DeviceOps.DeallocUcontext"},
+		{calls: []string{"(*drivers/mlx5.Device).deallocUcontext", "(*sim_test/stub.Driver).deallocUcontext"}, via: "field core.DeviceOps.DeallocUcontext"},
 	}},
 	"(*kernel.owner).ObjectContext": {enter: "", body: []node{
 		{calls: []string{"(*kernel.File).Ucontext"}},
@@ -3842,6 +3842,9 @@ var functions = map[string]*function{
 	}},
 	"(*sim_test/stub.Driver).deallocPD": {enter: "", body: []node{
 		{calls: []string{"(*sim_test/stub.trail).destroysFor"}},
+	}},
+	"(*sim_test/stub.Driver).deallocUcontext": {enter: "", body: []node{
+		{calls: []string{"(*sim_test/stub.trail).destroys"}},
 	}},
 	"(*sim_test/stub.Driver).deallocXRCD": {enter: "", body: []node{
 		{calls: []string{"(*sim_test/stub.trail).destroysFor"}},
