@@ -118,7 +118,7 @@ func (d *Device) swICMAlloc(t *trace.Task, m *dm, logAlignment uint32, uid uint1
 		return rule.MLX5DMICMLength
 	}
 	blocks, logBlock := &d.icm.blocks[m.typ], d.caps.get(capICMGranularity)
-	if blocks == nil {
+	if blocks.used == nil {
 		return rule.MLX5DMICMNone
 	}
 	align := uint64(1) << ((max(uint64(logAlignment), logBlock) - logBlock) & 63) // as the processor shifts

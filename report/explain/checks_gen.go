@@ -2283,7 +2283,7 @@ var functions = map[string]*function{
 	"(*drivers/mlx5.Device).swICMAlloc": {enter: "mlx5_dm_sw_icm_alloc", body: []node{
 		{rules: []string{"mlx5-dm/icm-none"}, cond: "caps.get(general_obj_types) & OBJ_TYPES_SWICM == 0"},
 		{rules: []string{"mlx5-dm/icm-length"}, cond: "m.size == 0"},
-		{rules: []string{"mlx5-dm/icm-none"}, cond: "blocks == nil", defs: []string{"blocks", "icm.blocks[m.typ]"}},
+		{rules: []string{"mlx5-dm/icm-none"}, cond: "blocks.used == nil", defs: []string{"blocks", "icm.blocks[m.typ]"}},
 		{rules: []string{"mlx5-dm/icm-full"}, cond: "!ok", defs: []string{"ok", "blocks.take(0, n, align)", "blocks", "icm.blocks[m.typ]", "n", "m.size >> log_block", "log_block", "caps.get(log_sw_icm_alloc_granularity)", "align", "1 << ((max(log_alignment, log_block) - log_block) & 63)"}},
 		{calls: []string{"(*drivers/mlx5.Device).exec"}},
 	}},
