@@ -150,7 +150,7 @@ func checkBooks(t *testing.T, c *casefile.Case) {
 		Ended: func(m player.Machine) {
 			end := m.(*model.Machine).Books()
 			// What the driver refused to destroy when a file was closed it has for ever.
-			keeps := c.Device != nil && stub.Refuses(c.Device.Has)
+			keeps := stub.Refuses(c.Device)
 			if d := cmp.Diff(start.Hardware, end.Hardware); d != "" && !keeps {
 				t.Errorf("%s: after the end (-start +end):\n%s", c.Name, d)
 			}

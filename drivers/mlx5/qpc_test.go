@@ -24,14 +24,19 @@ func (n *noRoom) Fail(_ *trace.Task, s trace.Step, what string) bool {
 	return s == trace.Alloc && what == n.what
 }
 
+// newODPRig is a rig whose device can page on demand, and a domain for that.
+func newODPRig(t *testing.T, n *noRoom) (*rig, *core.PD) {
+	r := newTracedRig(t, Config{Profile: hw.ConnectX6Dx}, trace.NewTask(1, n))
+	r.devxContext()
+	require.NoError(t, r.dev.umrResourceInit(nil))
+	return r, &core.PD{Device: r.dev.IB, Driver: &pd{resp: spec.Mlx5AllocPDResp{PDN: r.dev.umrc.pdn}}}
+}
+
 // TestNoPlaceInTable: what the device has made, and the driver has no place for, is
 // given back to the device, with what was made for it.
 func TestNoPlaceInTable(t *testing.T) {
 	var n noRoom
-	r := newTracedRig(t, Config{Profile: hw.ConnectX6Dx}, trace.NewTask(1, &n))
-	r.devxContext()
-	require.NoError(t, r.dev.umrResourceInit(nil))
-	dom := &core.PD{Device: r.dev.IB, Driver: &pd{resp: spec.Mlx5AllocPDResp{PDN: r.dev.umrc.pdn}}}
+	r, dom := newODPRig(t, &n)
 	rc, raw := r.qpArgs(spec.IB_QPT_RC), r.qpArgs(spec.IB_QPT_RAW_PACKET)
 	raw.ucmd.SQBufAddr = uint64(r.take(copyuser.PageSize))
 	rawRecv := raw
@@ -71,10 +76,7 @@ func TestNoPlaceInTable(t *testing.T) {
 // not made, and the page fault that needs it says so; the next one makes it.
 func TestNoPlaceForChild(t *testing.T) {
 	var n noRoom
-	r := newTracedRig(t, Config{Profile: hw.ConnectX6Dx}, trace.NewTask(1, &n))
-	r.devxContext()
-	require.NoError(t, r.dev.umrResourceInit(nil))
-	dom := &core.PD{Device: r.dev.IB, Driver: &pd{resp: spec.Mlx5AllocPDResp{PDN: r.dev.umrc.pdn}}}
+	r, dom := newODPRig(t, &n)
 	all, err := r.dev.createUserODPMR(r.task, dom, 0, 1<<64-1, 0, core.AccessOnDemand)
 	require.NoError(t, err)
 	buf := uint64(r.take(copyuser.PageSize))

@@ -28,7 +28,7 @@ type Effect struct {
 var Effects = []Effect{
 	{Why: "an object that the driver does not give up, of a file that is closed and has no other one that can go, is lost with what it holds (uverbs_destroy_ufile_hw)",
 		of: func(o *Outcome, s *Step) bool {
-			return expectStep(s).Exception == closing && (lastOne(o.Call.before) || refuses(o.Case.Device))
+			return expectStep(s).Exception == closing && (lastOne(o.Call.before) || stub.Refuses(o.Case.Device))
 		},
 		Leaves: []string{"Hardware.", "Abandoned", "Charges", "Processes"}, Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "an event that there is no memory for is lost (ib_uverbs_async_handler, ib_uverbs_comp_handler)",
@@ -120,12 +120,12 @@ var Effects = []Effect{
 		Leaves: []string{"Files", "Hardware.", "Charges", "Processes"}, Rest: true},
 	{Why: "a create whose answer cannot be written, and whose driver refuses of itself to undo it: the object stays (rdma_alloc_abort_uobject)",
 		of: func(o *Outcome, s *Step) bool {
-			return answers(s) && refuses(o.Case.Device) && Creates(o.Case, o.Call.Step)
+			return answers(s) && stub.Refuses(o.Case.Device) && Creates(o.Case, o.Call.Step)
 		},
 		Leaves: []string{"Files", "Hardware.", "Abandoned", "Charges", "Processes"}, Rest: true},
 	{Why: "what a driver does and loses that refuses of itself hangs on how often it was asked",
 		of: func(o *Outcome, s *Step) bool {
-			return refuses(o.Case.Device) && (s.In("rdma_alloc_abort_uobject") || answers(s) && Creates(o.Case, o.Call.Step))
+			return stub.Refuses(o.Case.Device) && (s.In("rdma_alloc_abort_uobject") || answers(s) && Creates(o.Case, o.Call.Step))
 		},
 		Stays: []string{"Hardware.", "Abandoned", "Charges"}, Rest: true},
 	{Why: "a read into memory that cannot be written: the event is off the queue by then",
@@ -200,10 +200,6 @@ func givesUp(s *Step) bool {
 
 // answers says whether a step writes a part of the answer.
 func answers(s *Step) bool { return isCopy(s) && (s.What == "copy_to_user" || s.What == "put_user") }
-
-// refuses says whether the driver of a case's device refuses of itself to destroy
-// something.
-func refuses(d *casefile.Device) bool { return d != nil && stub.Refuses(d.Has) }
 
 // flagsDriver says whether a step flags the driver's answer, when the handler is
 // through.

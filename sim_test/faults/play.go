@@ -11,6 +11,7 @@ import (
 	"uverbsim/casefile"
 	"uverbsim/sim_test/model"
 	"uverbsim/sim_test/player"
+	"uverbsim/sim_test/stub"
 	"uverbsim/spec"
 )
 
@@ -94,7 +95,7 @@ func (run *Run) Chance() bool { return !run.alone }
 
 // Refuses says whether the case's driver refuses of itself to destroy something: a file
 // that is closed may lose that then.
-func (run *Run) Refuses() bool { return refuses(run.Case.Device) }
+func (run *Run) Refuses() bool { return stub.Refuses(run.Case.Device) }
 
 // Baseline plays a case without faults. Its error says that the case cannot be
 // played.

@@ -47,7 +47,7 @@ func boot(t *testing.T, c *casefile.Case) *stage {
 	t.Helper()
 	m, err := new(model.Model).Boot(c)
 	require.NoError(t, err)
-	s := &stage{Machine: m.(*model.Machine), results: map[int]*result{}, keeps: c.Device != nil && stub.Refuses(c.Device.Has)}
+	s := &stage{Machine: m.(*model.Machine), results: map[int]*result{}, keeps: stub.Refuses(c.Device)}
 	cfg := interpose.Config{Machine: s.Kernel, Report: s.report}
 	if step, ok := s.Driver.(model.Stepper); ok {
 		cfg.Adapters = []interpose.Adapter{adapter{step}}

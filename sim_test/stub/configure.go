@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"uverbsim/casefile"
 	"uverbsim/core"
 	"uverbsim/spec"
 )
@@ -73,10 +74,10 @@ func (d *Driver) configure(c Config) (layout, error) {
 	return l, nil
 }
 
-// Refuses says whether a device that has those names does not destroy something, once or
-// always, when it is asked to.
-func Refuses(has []string) bool {
-	return slices.ContainsFunc(has, func(name string) bool {
+// Refuses says whether a device, nil for the default one, does not destroy something,
+// once or always, when it is asked to.
+func Refuses(d *casefile.Device) bool {
+	return d != nil && slices.ContainsFunc(d.Has, func(name string) bool {
 		return strings.HasPrefix(name, "refuse_") || strings.HasPrefix(name, "never_")
 	})
 }
